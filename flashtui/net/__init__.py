@@ -1,0 +1,1 @@
+"""HTTP manners shared by all providers; knows no provider."""

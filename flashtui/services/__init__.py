@@ -1,0 +1,1 @@
+"""Use cases: feeds, operations, recovery; asyncio lives here."""

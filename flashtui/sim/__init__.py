@@ -1,0 +1,1 @@
+"""A loopback simulator of the provider APIs; imports nothing of the client."""

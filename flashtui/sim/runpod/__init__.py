@@ -1,0 +1,1 @@
+"""RunPod's side of the simulator."""

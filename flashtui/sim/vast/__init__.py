@@ -1,0 +1,1 @@
+"""Vast.ai's side of the simulator."""

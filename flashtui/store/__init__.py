@@ -1,0 +1,1 @@
+"""SQLite behind one owner thread; the only layer that knows SQL."""

@@ -1,0 +1,1 @@
+"""The Textual dashboard: shows a snapshot and asks for operations."""

@@ -1,0 +1,1 @@
+"""What runs on the rented machine; imports nothing of ours."""
