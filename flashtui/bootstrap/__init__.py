@@ -1,0 +1,1 @@
+"""The composition root: builds everything and hands it in."""
