@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from flashtui.domain.market import Account, FeedError, PriceSheet, Product
     from flashtui.domain.money import HourlyRate, Usd
     from flashtui.domain.operation import Operation, Target
-    from flashtui.domain.run import RateSource, ResourceState, RunState
+    from flashtui.domain.run import Goal, RateSource, ResourceState, RunState
     from flashtui.services.plan import PlanJob
 
 HealthState = Literal["ok", "waiting", "stale", "down", "no_key", "off"]
@@ -84,6 +84,9 @@ class RunRow:
     may_bill: bool
     target: Target | None
     operation: Operation | None
+    goal: Goal = "run"
+    attempt: int = 0
+    last_error: str = ""
 
     def cost_at(self, now: datetime) -> Usd | None:
         """Cost so far at ``now``; None: unknown."""
