@@ -1,0 +1,110 @@
+"""Scenario files: the world a simulator starts with, in the providers' own numbers.
+
+A scenario is TOML. `[vast]`, `[runpod]`, `[hub]` and `[market]` belong to the part of that name; `[[runs]]` are the
+runs a client's store should hold at the start; `[[faults]]` are ordered when the world begins. Times are seconds
+relative to that moment: `-7200.0` is two hours before it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+_FOLDER = Path(__file__).parent / "scenarios"
+_TABLES = {"about", "start", "vast", "runpod", "hub", "market", "runs", "faults"}
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One scenario.
+
+    Attributes:
+        start: epoch seconds at which the world begins, or None for the moment it is started.
+        tables: the parts' own tables, as parsed.
+    """
+
+    name: str
+    about: str = ""
+    start: float | None = None
+    tables: dict[str, dict[str, object]] = field(default_factory=dict)
+    runs: tuple[dict[str, object], ...] = ()
+    faults: tuple[dict[str, object], ...] = ()
+
+    def table(self, name: str) -> dict[str, object]:
+        """Table of one part ("vast", "runpod", "hub", "market"); empty when the file has none."""
+        return self.tables.get(name, {})
+
+    def rows(self, table: str, name: str) -> list[dict[str, object]]:
+        """Array of tables inside a part, for example `[[vast.instances]]`."""
+        found = self.table(table).get(name, [])
+        if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+            raise ValueError(f"scenario {self.name}: [[{table}.{name}]] must be an array of tables")
+        return found
+
+
+def names() -> list[str]:
+    """Names of the scenarios that come with the package."""
+    return sorted(path.stem for path in _FOLDER.glob("*.toml"))
+
+
+def load(which: str) -> Scenario:
+    """A scenario by name, or by the path of a TOML file.
+
+    Raises:
+        ValueError: no such scenario, or the file has unknown tables.
+    """
+    path = Path(which) if which.endswith(".toml") else _FOLDER / f"{which}.toml"
+    if not path.is_file():
+        raise ValueError(f"no scenario {which!r}; known: {', '.join(names())}, or a path to a .toml file")
+    return from_toml(path.stem, path.read_text(encoding="utf-8"))
+
+
+def from_toml(name: str, text: str) -> Scenario:
+    """A scenario from its text.
+
+    Raises:
+        ValueError: the text is no TOML, or has unknown tables.
+    """
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"scenario {name} is no valid TOML: {error}") from error
+    unknown = set(raw) - _TABLES
+    if unknown:
+        raise ValueError(f"scenario {name} has unknown tables {sorted(unknown)}")
+    start = raw.get("start")
+    return Scenario(
+        name=name,
+        about=str(raw.get("about", "")),
+        start=None if start is None else float(start),
+        tables={key: raw[key] for key in ("vast", "runpod", "hub", "market") if key in raw},
+        runs=tuple(raw.get("runs", ())),
+        faults=tuple(raw.get("faults", ())),
+    )
+
+
+def run_at(run: dict[str, object], start: float) -> dict[str, object]:
+    """A scenario's run with its relative times made absolute.
+
+    Keys ending in `_at` become ISO-8601 UTC text, keys ending in `_ts` epoch seconds.
+    """
+    return {key: _absolute(key, value, start) for key, value in run.items()}
+
+
+def _absolute(key: str, value: object, start: float) -> object:
+    if isinstance(value, dict):
+        return run_at(value, start)
+    if isinstance(value, list):
+        return [_absolute(key, item, start) for item in value]
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return value
+    if key.endswith("_at"):
+        return iso(start + value)
+    return start + value if key.endswith("_ts") else value
+
+
+def iso(epoch: float) -> str:
+    """ISO-8601 UTC text of epoch seconds, for example 2026-12-01T01:46:40Z."""
+    return datetime.fromtimestamp(epoch, UTC).isoformat().replace("+00:00", "Z")

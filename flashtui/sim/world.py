@@ -1,0 +1,118 @@
+"""The one core of the simulator: every provider's state behind `World.handle(Request) -> Response`.
+
+The same object answers in process (for tests that need no socket) and behind the loopback server. State is a
+function of time: nothing runs in the background, every request first brings the state up to the present.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections import Counter
+from typing import TYPE_CHECKING, Protocol
+
+from flashtui.sim import admin, scenario as scenarios, surfaces
+from flashtui.sim.fault_replies import login_page
+from flashtui.sim.faults import Faults
+from flashtui.sim.ledger import Ledger
+from flashtui.sim.strict import Strict
+
+if TYPE_CHECKING:
+    from flashtui.sim.http import Request, Response
+    from flashtui.sim.scenario import Scenario
+    from flashtui.sim.simtime import SimTime
+
+SURFACES = ("vast", "runpod", "jobs", "hub")
+
+
+class Surface(Protocol):
+    """One provider's API: a listener of its own, one dispatch."""
+
+    name: str
+
+    def handle(self, request: Request) -> Response:
+        """Answer a request; an unknown route is an ordinary answer and a strictness record."""
+        ...
+
+    def advance(self, now: float) -> None:
+        """Bring all state up to `now`; called under the world's lock before everything else."""
+        ...
+
+    def prices(self, at: float) -> list[dict[str, object]]:
+        """What each product costs at a moment, for `/_sim/prices`; empty where nothing is sold."""
+        ...
+
+    def state(self) -> list[dict[str, object]]:
+        """The resources as the provider sees them now, for `/_sim/state`."""
+        ...
+
+
+class World:
+    """All providers of one scenario, one seed and one clock."""
+
+    def __init__(self, scenario: Scenario, seed: int, time: SimTime) -> None:
+        self.time = time
+        self.lock = threading.RLock()
+        self._urls = {name: f"http://{name}.sim" for name in SURFACES}
+        self._build(scenario, seed)
+
+    def _build(self, scenario: Scenario, seed: int) -> None:
+        self.scenario = scenario
+        self.seed = seed
+        self.ledger = Ledger()
+        self.strict = Strict()
+        self.faults = Faults(self.time.now, scenario.faults)
+        self.requests: Counter[str] = Counter()
+        self.surfaces: dict[str, Surface] = surfaces.build(self)
+
+    @property
+    def start(self) -> float:
+        """Epoch seconds at which this world began."""
+        return self.time.start
+
+    def rng(self, *names: object) -> random.Random:
+        """A random source that depends on the seed and the names alone."""
+        return random.Random("/".join(str(part) for part in (self.seed, *names)))
+
+    def url(self, surface: str) -> str:
+        """Base address of a surface."""
+        return self._urls[surface]
+
+    def mounted(self, urls: dict[str, str]) -> None:
+        """Tell the world where its surfaces can be reached."""
+        self._urls.update(urls)
+
+    def handle(self, request: Request) -> Response:
+        """Answer one request; safe from any thread."""
+        with self.lock:
+            if request.path.startswith("/_sim/"):
+                return admin.handle(self, request)
+            self.advance()
+            self.requests[f"{request.surface} {request.method}"] += 1
+            return self.faults.around(request, lambda: self._carried_out(request))
+
+    def advance(self) -> float:
+        """Bring every surface up to the present and return that moment."""
+        now = self.time.now()
+        for surface in self.surfaces.values():
+            surface.advance(now)
+        return now
+
+    def reset(self, *, scenario: str | None = None, seed: int | None = None) -> None:
+        """Begin again at the start, with another scenario or seed if given.
+
+        Raises:
+            ValueError: no such scenario.
+        """
+        chosen = self.scenario if scenario is None else scenarios.load(scenario)
+        self.time.restart()
+        self._build(chosen, self.seed if seed is None else seed)
+
+    def seed_runs(self) -> list[dict[str, object]]:
+        """Items shaped like `flashtui.runs/1` for the runs that exist at the start."""
+        return [scenarios.run_at(run, self.start) for run in self.scenario.runs]
+
+    def _carried_out(self, request: Request) -> Response:
+        if request.path == "/login":
+            return login_page()
+        return self.surfaces[request.surface].handle(request)
