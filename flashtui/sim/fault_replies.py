@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import random
 from typing import TYPE_CHECKING
 
 from flashtui.sim.http import Request, Response, json_response
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Callable
 
     from flashtui.sim.faults import Fault
@@ -50,7 +50,9 @@ _STATES = {"actual_status", "cur_state", "status", "desiredStatus", "stockStatus
 _GPU_NAMES = {"gpu_name", "displayName", "gpuDisplayName"}
 _NOT_MEASURES = {"success", "id", "new_contract", "limit", "total", "count"}
 _HOSTILE = "\x1b[31m[bold red]\x07 line\r\n\x00[/x] \u202e"
-_PAGE = "<!DOCTYPE html><html><head><title>{title}</title></head><body><h1>{title}</h1></body></html>"
+_PAGE = (
+    "<!DOCTYPE html><html><head><title>{title}</title></head><body><h1>{title}</h1></body></html>"
+)
 _LIMIT_TEXT = "API requests too frequent"
 
 
@@ -86,7 +88,10 @@ def _refused(status: int) -> Callable[[Fault, Request], Response]:
             text = "This action requires login." if status == 403 else "Invalid user key"
             body = {"success": False, "error": "auth_error", "msg": text}
             return json_response(status, body)
-        return _problem(status, {401: "missing bearer token", 403: "access denied"}.get(status, "resource not found"))
+        return _problem(
+            status,
+            {401: "missing bearer token", 403: "access denied"}.get(status, "resource not found"),
+        )
 
     return build
 
@@ -224,7 +229,9 @@ def _rewritten(fault: Fault, response: Response) -> Response:
 class _Rewrite:
     """One pass over a JSON document that replaces some leaves."""
 
-    def __init__(self, kind: str, fields: set[str] | None, share: float, rng: random.Random) -> None:
+    def __init__(
+        self, kind: str, fields: set[str] | None, share: float, rng: random.Random
+    ) -> None:
         self._kind = kind
         self._fields = fields
         self._share = share
@@ -232,7 +239,11 @@ class _Rewrite:
 
     def apply(self, node: object) -> object:
         if isinstance(node, dict):
-            return {key: self._member(key, value) for key, value in node.items() if not self._drops(key, value)}
+            return {
+                key: self._member(key, value)
+                for key, value in node.items()
+                if not self._drops(key, value)
+            }
         if isinstance(node, list):
             return [self.apply(item) for item in node]
         return node
@@ -259,7 +270,14 @@ class _Rewrite:
             return key in _STATES
         if self._kind == "new_gpu_names":
             return key in _GPU_NAMES
-        return isinstance(value, str) and key in {"label", "status_msg", "geolocation", "msg", "error", "name"}
+        return isinstance(value, str) and key in {
+            "label",
+            "status_msg",
+            "geolocation",
+            "msg",
+            "error",
+            "name",
+        }
 
     def _replaced(self, key: str, value: object) -> object:
         if self._kind == "null_numbers":

@@ -207,13 +207,16 @@ class Faults:
 def _fault_from(spec: Mapping[str, object], number: int, now: float) -> Fault:
     unknown = set(spec) - _FIELDS
     if unknown:
-        raise ValueError(f"fault has unknown fields {sorted(unknown)}; known: {sorted(_FIELDS)}")
+        msg = f"fault has unknown fields {sorted(unknown)}; known: {sorted(_FIELDS)}"
+        raise ValueError(msg)
     name = spec.get("name")
     if not isinstance(name, str) or name not in catalogue():
-        raise ValueError(f"no fault is named {name!r}; known: {', '.join(sorted(catalogue()))}")
+        msg = f"no fault is named {name!r}; known: {', '.join(sorted(catalogue()))}"
+        raise ValueError(msg)
     args = spec.get("args") or {}
     if not isinstance(args, dict):
-        raise ValueError(f"args of fault {name} must be a table")
+        msg = f"args of fault {name} must be a table"
+        raise ValueError(msg)
     seed = int(_number(spec, "seed", 0))
     fault = Fault(
         number=number,
@@ -230,7 +233,8 @@ def _fault_from(spec: Mapping[str, object], number: int, now: float) -> Fault:
         random=random.Random(f"{seed}/{number}/{name}"),
     )
     if not 0 <= fault.probability <= 1:
-        raise ValueError(f"probability of fault {name} must be between 0 and 1")
+        msg = f"probability of fault {name} must be between 0 and 1"
+        raise ValueError(msg)
     if fault.count is None and name in EVENTS and fault.probability == 1:
         fault.count = 1
     return fault
@@ -239,5 +243,6 @@ def _fault_from(spec: Mapping[str, object], number: int, now: float) -> Fault:
 def _number(spec: Mapping[str, object], name: str, default: float) -> float:
     value = spec.get(name, default)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError(f"{name} of a fault must be a number, not {value!r}")
+        msg = f"{name} of a fault must be a number, not {value!r}"
+        raise ValueError(msg)
     return float(value)

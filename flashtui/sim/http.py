@@ -94,19 +94,21 @@ class Response:
             TransportFault: where a socket would have broken.
         """
         if self.hang:
-            raise Hung("no answer before the client's time limit")
+            msg = "no answer before the client's time limit"
+            raise Hung(msg)
         if self.reset:
-            raise ConnectionWasReset("connection reset by peer")
+            msg = "connection reset by peer"
+            raise ConnectionWasReset(msg)
         if self.lost:
-            raise ReplyLost("server disconnected without sending a response")
+            msg = "server disconnected without sending a response"
+            raise ReplyLost(msg)
         if self.cut_after is not None and self.cut_after < len(self.body):
-            raise BodyCut(f"connection closed after {self.cut_after} of {len(self.body)} bytes")
+            msg = f"connection closed after {self.cut_after} of {len(self.body)} bytes"
+            raise BodyCut(msg)
         return self
 
 
-def json_response(
-    status: int, obj: object, *, headers: dict[str, str] | None = None
-) -> Response:
+def json_response(status: int, obj: object, *, headers: dict[str, str] | None = None) -> Response:
     """An answer with a JSON body; the content type is exactly `application/json`.
 
     The official Vast client compares the content type for equality, so no charset is added.

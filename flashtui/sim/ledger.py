@@ -65,7 +65,8 @@ class Ledger:
         """
         key = (provider, resource_id)
         if key in self._accounts:
-            raise ValueError(f"{provider} resource {resource_id} is already in the ledger")
+            msg = f"{provider} resource {resource_id} is already in the ledger"
+            raise ValueError(msg)
         self._accounts[key] = _Account(provider, resource_id, kind, label, gpu, at)
 
     def relabel(self, provider: str, resource_id: str, label: str) -> None:
@@ -132,6 +133,11 @@ class Ledger:
         mine = (a.rate() for a in self._accounts.values() if a.provider == provider)
         return sum(mine, Decimal(0))
 
+    def total(self, now: float) -> float:
+        """Dollars billed for everything until `now`."""
+        moment = _exact(now)
+        return _number(sum((a.billed(moment) for a in self._accounts.values()), Decimal(0)))
+
     def rows(self, now: float) -> list[dict[str, object]]:
         """One plain row per resource, in the order they were opened."""
         moment = _exact(now)
@@ -140,7 +146,8 @@ class Ledger:
     def _open_account(self, provider: str, resource_id: str) -> _Account:
         account = self._accounts[provider, resource_id]
         if account.closed_at is not None:
-            raise ValueError(f"{provider} resource {resource_id} is closed in the ledger")
+            msg = f"{provider} resource {resource_id} is closed in the ledger"
+            raise ValueError(msg)
         return account
 
 

@@ -40,7 +40,8 @@ class Scenario:
         """Array of tables inside a part, for example `[[vast.instances]]`."""
         found = self.table(table).get(name, [])
         if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
-            raise ValueError(f"scenario {self.name}: [[{table}.{name}]] must be an array of tables")
+            msg = f"scenario {self.name}: [[{table}.{name}]] must be an array of tables"
+            raise ValueError(msg)
         return found
 
 
@@ -57,7 +58,8 @@ def load(which: str) -> Scenario:
     """
     path = Path(which) if which.endswith(".toml") else _FOLDER / f"{which}.toml"
     if not path.is_file():
-        raise ValueError(f"no scenario {which!r}; known: {', '.join(names())}, or a path to a .toml file")
+        msg = f"no scenario {which!r}; known: {', '.join(names())}, or a path to a .toml file"
+        raise ValueError(msg)
     return from_toml(path.stem, path.read_text(encoding="utf-8"))
 
 
@@ -70,10 +72,12 @@ def from_toml(name: str, text: str) -> Scenario:
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"scenario {name} is no valid TOML: {error}") from error
+        msg = f"scenario {name} is no valid TOML: {error}"
+        raise ValueError(msg) from error
     unknown = set(raw) - _TABLES
     if unknown:
-        raise ValueError(f"scenario {name} has unknown tables {sorted(unknown)}")
+        msg = f"scenario {name} has unknown tables {sorted(unknown)}"
+        raise ValueError(msg)
     start = raw.get("start")
     return Scenario(
         name=name,

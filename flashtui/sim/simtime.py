@@ -33,7 +33,8 @@ class SimTime:
     def step(self, seconds: float) -> float:
         """Move forward at once and return the new time."""
         if not 0 <= seconds < float("inf"):
-            raise ValueError(f"seconds must be finite and not negative, not {seconds}")
+            msg = f"seconds must be finite and not negative, not {seconds}"
+            raise ValueError(msg)
         with self._lock:
             self._base = self._read() + seconds
             self._mark = self._real()
@@ -61,5 +62,6 @@ class SimTime:
 
 def _checked(speed: float) -> float:
     if not 0 <= speed <= 100_000:
-        raise ValueError(f"speed must be between 0 and 100000, not {speed}")
+        msg = f"speed must be between 0 and 100000, not {speed}"
+        raise ValueError(msg)
     return float(speed)

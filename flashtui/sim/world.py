@@ -11,7 +11,8 @@ import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Protocol
 
-from flashtui.sim import admin, scenario as scenarios, surfaces
+from flashtui.sim import admin, surfaces
+from flashtui.sim import scenario as scenarios
 from flashtui.sim.fault_replies import login_page
 from flashtui.sim.faults import Faults
 from flashtui.sim.ledger import Ledger
