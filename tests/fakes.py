@@ -187,7 +187,7 @@ class ScriptedHttp(httpx.AsyncBaseTransport):
         return Http(
             client,
             self.clock,
-            random.Random(seed),  # noqa: S311 - jitter
+            random.Random(seed),
             Pacer(self.clock),
             redactor or Redactor(),
         )

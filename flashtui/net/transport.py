@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
@@ -84,15 +85,14 @@ def _transport(*, loopback: bool, env: Mapping[str, str]) -> httpx.AsyncBaseTran
 
 
 def _certificates(env: Mapping[str, str]) -> ssl.SSLContext:
-    for name, is_folder in (("SSL_CERT_FILE", False), ("SSL_CERT_DIR", True)):
-        path = env.get(name, "").strip()
-        if not path:
-            continue
-        try:
-            if is_folder:
-                return ssl.create_default_context(capath=path)
-            return ssl.create_default_context(cafile=path)
-        except (OSError, ssl.SSLError) as error:
-            msg = f"{name}: {path} cannot be read as certificates; correct it or unset it"
-            raise ConfigError(msg) from error
-    return httpx.create_ssl_context(trust_env=False)
+    file, folder = (env.get(name, "").strip() for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"))
+    if not file and not folder:
+        return httpx.create_ssl_context(trust_env=False)
+    try:
+        if folder and not Path(folder).is_dir():
+            raise NotADirectoryError(folder)
+        return ssl.create_default_context(cafile=file or None, capath=folder or None)
+    except (OSError, ssl.SSLError) as error:
+        name = "SSL_CERT_DIR" if isinstance(error, NotADirectoryError) else "SSL_CERT_FILE"
+        msg = f"{name}: {env[name]} cannot be read as certificates; correct it or unset it"
+        raise ConfigError(msg) from error
