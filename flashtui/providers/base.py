@@ -29,7 +29,7 @@ from flashtui.domain.gpu import (
 from flashtui.domain.run import JobHandle, Observation, PollResult
 
 if TYPE_CHECKING:
-    import random
+    import random  # noqa: TID251 - the type of what is injected
     from collections.abc import Awaitable, Callable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
