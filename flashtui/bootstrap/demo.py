@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _PROBE_TIMEOUT_S = 2.0
+# What the simulator exports; a reader of its start-up lines waits for all of them.
 _WANTED = frozenset(
     {
         "FLASHTUI_VAST_URL",
@@ -30,6 +32,10 @@ _WANTED = frozenset(
         "FLASHTUI_RUNPOD_REST_URL",
         "FLASHTUI_RUNPOD_JOBS_URL",
         "FLASHTUI_CLOCK_URL",
+        "HF_ENDPOINT",
+        "HF_TOKEN",
+        "VAST_API_KEY",
+        "RUNPOD_API_KEY",
     }
 )
 # Variables of the real world that must not reach a simulated session.
@@ -176,15 +182,11 @@ def _read_exports(child: subprocess.Popen[str]) -> dict[str, str]:
     exports: dict[str, str] = {}
     for line in child.stdout or ():
         name, _, value = line.strip().removeprefix("export ").partition("=")
-        exports[name] = value.strip("'\"")
-        if name == _LAST_EXPORT:
+        exports[name] = "".join(shlex.split(value))
+        if set(exports) >= _WANTED:
             return exports
     msg = "the simulator did not start; `flashtui sim` shows why"
     raise ConfigError(msg)
-
-
-# The simulator prints this one last, so that a reader knows the list is whole.
-_LAST_EXPORT = "FLASHTUI_CLOCK_URL"
 
 
 def _get_json(url: str) -> Any:
