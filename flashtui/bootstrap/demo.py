@@ -58,8 +58,7 @@ class DemoWorld:
 
     def runs(self) -> list[dict[str, Any]]:
         """The scenario's runs, as ``flashtui.runs/1`` items."""
-        items: list[dict[str, Any]] = _get_json(f"{self.admin_url.rstrip('/')}/runs")["items"]
-        return items
+        return fetch_runs(self.admin_url)
 
 
 @contextmanager
@@ -187,6 +186,12 @@ def _read_exports(child: subprocess.Popen[str]) -> dict[str, str]:
             return exports
     msg = "the simulator did not start; `flashtui sim` shows why"
     raise ConfigError(msg)
+
+
+def fetch_runs(admin_url: str) -> list[dict[str, Any]]:
+    """The scenario's runs, as ``flashtui.runs/1`` items."""
+    items: list[dict[str, Any]] = _get_json(f"{admin_url.rstrip('/')}/runs")["items"]
+    return items
 
 
 def _get_json(url: str) -> Any:
