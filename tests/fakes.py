@@ -18,6 +18,7 @@ import httpx
 from flashtui.net.exchange import Http
 from flashtui.net.pace import Pacer
 from flashtui.net.secret import Redactor
+from flashtui.net.transport import Client, build_client
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
@@ -191,6 +192,24 @@ class ScriptedHttp(httpx.AsyncBaseTransport):
             Pacer(self.clock),
             redactor or Redactor(),
         )
+
+
+@contextlib.asynccontextmanager
+async def open_http(
+    clock: FakeClock | None = None, *, env: Mapping[str, str] | None = None
+) -> AsyncIterator[Http]:
+    """The exchange layer over real sockets; with ``env`` as for the world outside, else for loopback."""
+    clock = clock or FakeClock()
+    async with contextlib.AsyncExitStack() as stack:
+        clients: list[Client] = []
+
+        def client() -> Client:
+            if not clients:
+                clients.append(build_client(loopback=env is None, env=env))
+                stack.push_async_callback(clients[0].aclose)
+            return clients[0]
+
+        yield Http(client, clock, random.Random(1), Pacer(clock), Redactor())
 
 
 @dataclass(frozen=True)

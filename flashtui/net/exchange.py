@@ -78,8 +78,8 @@ class Http:
     """Sends requests for the providers.
 
     Args:
-        client: one shared client, or what makes it on first use; a ``ConfigError`` of the maker (a proxy variable
-            that cannot be used) becomes ``NotSent`` with its sentence.
+        client: one shared client, or what hands it out (asked for every exchange; it makes it on first use); a
+            ``ConfigError`` from there (a proxy variable that cannot be used) becomes ``NotSent`` with its sentence.
         clock: paces, waits and stamps; the deadline of an exchange runs on real time, as the network does.
         rng: jitter.
         pacer: shared by everything that uses this object.
@@ -99,11 +99,6 @@ class Http:
         self._rng = rng
         self.pacer = pacer
         self.redactor = redactor
-
-    async def aclose(self) -> None:
-        """Close the connections, if any were opened."""
-        if isinstance(self._client, httpx.AsyncClient):  # noqa: TID251 - recognised, not built
-            await self._client.aclose()
 
     def snippet(self, reply: Reply) -> str:
         """A short part of an error answer, cleaned and redacted; empty for a success."""
@@ -235,12 +230,12 @@ class Http:
         return await retrying(once)
 
     def _ready_client(self, provider: str, operation: str) -> Client:
-        if not isinstance(self._client, httpx.AsyncClient):  # noqa: TID251 - recognised, not built
-            try:
-                self._client = self._client()
-            except ConfigError as error:
-                raise NotSent(str(error), provider=provider, operation=operation) from error
-        return self._client
+        if isinstance(self._client, httpx.AsyncClient):  # noqa: TID251 - recognised, not built
+            return self._client
+        try:
+            return self._client()
+        except ConfigError as error:
+            raise NotSent(str(error), provider=provider, operation=operation) from error
 
     def _authorization(
         self, secret: Secret | None, provider: str, operation: str

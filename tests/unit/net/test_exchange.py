@@ -19,23 +19,12 @@ from flashtui.domain.errors import (
 from flashtui.net.exchange import Http
 from flashtui.net.pace import Pacer
 from flashtui.net.secret import Redactor, Secret
-from flashtui.net.transport import USER_AGENT, build_client
-from tests.fakes import Answer, FakeClock, Raw, ScriptedHttp, scripted_server
+from flashtui.net.transport import USER_AGENT
+from tests.fakes import Answer, FakeClock, Raw, ScriptedHttp, open_http, scripted_server
 
 KEY = Secret("canary-key-0123456789")
 QUERY = "hidden-query"
 URL = "http://127.0.0.1/thing"
-
-
-def real_http(clock: FakeClock | None = None) -> Http:
-    clock = clock or FakeClock()
-    return Http(
-        build_client(loopback=True),
-        clock,
-        random.Random(1),
-        Pacer(clock),
-        Redactor(),
-    )
 
 
 async def send(http: Http, url: str = URL, **options: object) -> object:
@@ -71,26 +60,22 @@ async def test_a_redirect_is_not_followed() -> None:
         reply = await http.send(
             "GET", server.base_url, provider="vast", operation="look", secret=KEY
         )
-        await http.aclose()
     assert reply.status == 302
     assert len(server.requests) == 1
 
 
 async def test_the_program_names_itself() -> None:
-    async with scripted_server(Answer({})) as server:
-        http = real_http()
+    async with scripted_server(Answer({})) as server, open_http() as http:
         await http.send("GET", server.base_url, provider="vast", operation="look")
-        await http.aclose()
     assert server.requests[0].headers["user-agent"] == USER_AGENT
 
 
 async def test_a_refused_connection_means_nothing_was_sent() -> None:
     async with scripted_server(Answer({})) as server:
         url = server.base_url
-    http = real_http()
-    with pytest.raises(NotSent, match="Connection refused"):
-        await send(http, url)
-    await http.aclose()
+    async with open_http() as http:
+        with pytest.raises(NotSent, match="Connection refused"):
+            await send(http, url)
 
 
 @pytest.mark.parametrize(
@@ -104,11 +89,9 @@ async def test_a_refused_connection_means_nothing_was_sent() -> None:
     ids=["closed without an answer", "reset", "cut short", "not http"],
 )
 async def test_a_break_after_sending_is_ambiguous(failing: Raw) -> None:
-    async with scripted_server(failing) as server:
-        http = real_http()
+    async with scripted_server(failing) as server, open_http() as http:
         with pytest.raises(Ambiguous, match="may have arrived"):
             await send(http, server.base_url)
-        await http.aclose()
     assert len(server.requests) == 1
 
 
@@ -126,32 +109,29 @@ async def test_a_break_after_sending_is_ambiguous(failing: Raw) -> None:
 )
 async def test_the_deadline_covers_the_whole_answer(slow: Raw) -> None:
     """A server that keeps every single read short must not hold the exchange for ever."""
-    async with scripted_server(slow) as server:
-        http = real_http()
+    async with scripted_server(slow) as server, open_http() as http:
         with pytest.raises(Ambiguous, match="too slow") as caught:
             await send(http, server.base_url, timeout_s=0.15)
-        await http.aclose()
     assert caught.value.kind == "timeout"
 
 
 async def test_an_endless_body_is_cut_off() -> None:
-    async with scripted_server(Answer(b"x" * 50_000)) as server:
-        http = real_http()
+    async with scripted_server(Answer(b"x" * 50_000)) as server, open_http() as http:
         with pytest.raises(MalformedReply, match="cut off"):
             await send(http, server.base_url, max_bytes=10_000)
-        await http.aclose()
 
 
 async def test_connections_do_not_leak_over_failing_calls() -> None:
     """With more failures than the pool has places, later calls still get a connection."""
-    async with scripted_server(Answer({"a": 1}, cut_to=3), Answer({"a": 1}, cut_to=3)) as server:
-        http = real_http()
+    async with (
+        scripted_server(Answer({"a": 1}, cut_to=3), Answer({"a": 1}, cut_to=3)) as server,
+        open_http() as http,
+    ):
         for _ in range(30):
             with pytest.raises(Ambiguous):
                 await send(http, server.base_url)
         server.steps[:] = [Answer({"a": 1})]
         reply = await http.send("GET", server.base_url, provider="vast", operation="look")
-        await http.aclose()
     assert reply.status == 200
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from flashtui.domain.errors import MalformedReply, NotSent, RateLimited, Unavailable
 from flashtui.net.exchange import Http, Reply
-from tests.fakes import Answer, Raw, ScriptedHttp, scripted_server
-from tests.unit.net.test_exchange import real_http
+from tests.fakes import Answer, Raw, ScriptedHttp, open_http, scripted_server
 
 URL = "http://127.0.0.1/thing"
 OK = Answer({"ok": True})
@@ -119,9 +118,7 @@ async def test_an_answer_in_a_broken_coding_is_not_asked_for_again() -> None:
 
 
 async def test_a_kept_connection_that_the_server_dropped_is_replaced() -> None:
-    async with scripted_server(OK, Raw(then="reset"), OK) as server:
-        http = real_http()
+    async with scripted_server(OK, Raw(then="reset"), OK) as server, open_http() as http:
         await fetch(http, server.base_url)
         assert (await fetch(http, server.base_url)).status == 200
-        await http.aclose()
     assert len(server.requests) == 3

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 from flashtui.domain.errors import ConfigError, NotSent
-from flashtui.net.exchange import Http
-from flashtui.net.pace import Pacer
 from flashtui.net.proxies import goes_direct, proxy_rules
-from flashtui.net.secret import Redactor
-from flashtui.net.transport import build_client
-from tests.fakes import Answer, FakeClock, scripted_server
+from tests.fakes import Answer, open_http, scripted_server
 
 
 @pytest.mark.parametrize(
@@ -66,22 +60,12 @@ def test_no_proxy_in_all_its_forms(no_proxy: str, host: str, *, direct: bool) ->
     assert goes_direct(host, rules.direct) is direct
 
 
-def http_with(env: dict[str, str]) -> Http:
-    clock = FakeClock()
-    return Http(
-        lambda: build_client(loopback=False, env=env),
-        clock,
-        random.Random(1),
-        Pacer(clock),
-        Redactor(),
-    )
-
-
 async def test_requests_go_through_the_proxy() -> None:
-    async with scripted_server(Answer({"via": "proxy"})) as proxy:
-        http = http_with({"HTTP_PROXY": proxy.base_url})
+    async with (
+        scripted_server(Answer({"via": "proxy"})) as proxy,
+        open_http(env={"HTTP_PROXY": proxy.base_url}) as http,
+    ):
         reply = await http.send("GET", "http://far.example/a", provider="vast", operation="look")
-        await http.aclose()
     assert reply.status == 200
     assert proxy.requests[0].headers["host"] == "far.example"
 
@@ -89,24 +73,25 @@ async def test_requests_go_through_the_proxy() -> None:
 async def test_a_dead_proxy_is_no_connection() -> None:
     async with scripted_server(Answer({})) as gone:
         url = gone.base_url
-    http = http_with({"HTTPS_PROXY": url})
-    with pytest.raises(NotSent):
-        await http.send("GET", "https://far.example/a", provider="vast", operation="look")
-    await http.aclose()
+    async with open_http(env={"HTTPS_PROXY": url}) as http:
+        with pytest.raises(NotSent):
+            await http.send("GET", "https://far.example/a", provider="vast", operation="look")
 
 
 async def test_a_tunnel_that_the_proxy_refuses_sent_nothing() -> None:
     """The request for the tunnel is not the request."""
-    async with scripted_server(Answer("no", 407)) as proxy:
-        http = http_with({"HTTPS_PROXY": proxy.base_url})
+    async with (
+        scripted_server(Answer("no", 407)) as proxy,
+        open_http(env={"HTTPS_PROXY": proxy.base_url}) as http,
+    ):
         with pytest.raises(NotSent, match="proxy"):
             await http.send("PUT", "https://far.example/a", provider="vast", operation="rent")
-        await http.aclose()
     assert proxy.requests[0].method == "CONNECT"
 
 
-@pytest.mark.parametrize("name", ["SSL_CERT_FILE", "SSL_CERT_DIR"])
-async def test_certificates_that_cannot_be_read_are_named(name: str) -> None:
-    http = http_with({name: "/nonexistent"})
-    with pytest.raises(NotSent, match=name):
-        await http.send("GET", "https://far.example/a", provider="vast", operation="look")
+@pytest.mark.parametrize("name", ["SSL_CERT_FILE", "SSL_CERT_DIR", "ALL_PROXY"])
+async def test_what_cannot_be_used_is_named_when_a_request_is_made(name: str) -> None:
+    """The dashboard opens whatever the environment holds; the pane says what is wrong with it."""
+    async with open_http(env={name: "nowhere://x"}) as http:
+        with pytest.raises(NotSent, match=name):
+            await http.send("GET", "https://far.example/a", provider="vast", operation="look")
