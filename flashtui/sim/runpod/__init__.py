@@ -1,1 +1,1 @@
-"""RunPod's side of the simulator."""
+"""The RunPod half of the simulator: GraphQL, REST v2 and the serverless job runtime."""
