@@ -184,10 +184,15 @@ class PriceSheet:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Money with one provider; None: the key may not read it, or the provider does not say."""
+    """Money with one provider; None: the key may not read it, or the provider does not say.
+
+    Attributes:
+        note: why something is not known, in a sentence; empty when there is nothing to explain.
+    """
 
     provider: str
     balance: Usd | None
     spend: HourlyRate | None
     spend_limit: HourlyRate | None
     observed_at: datetime
+    note: str = ""

@@ -114,13 +114,14 @@ class Resource:
 class Inventory:
     """A provider's listing of everything this account rents.
 
-    ``complete`` is False when any page failed: such a listing may show, never prove.
+    ``complete`` is False when any page failed: such a listing may show, never prove; ``problem`` says what failed.
     """
 
     provider: str
     resources: tuple[Resource, ...]
     complete: bool
     observed_at: datetime
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
