@@ -84,10 +84,9 @@ class RunPodInventory:
         )
 
     async def _of_key(self, key: Key, rates: Rates) -> tuple[Resource, ...] | ProviderError:
-        moment = self._clock.monotonic()
         try:
-            endpoints = await self._listings.endpoints(key, moment)
-            pods = await self._listings.pods(key, moment)
+            endpoints = await self._listings.endpoints(key)
+            pods = await self._listings.pods(key)
         except ProviderError as error:
             return error
         healths = await self._healths(key, endpoints.items)

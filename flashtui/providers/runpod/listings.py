@@ -1,6 +1,6 @@
-"""Complete listings of an account, shared by everybody who needs one not older than a moment of theirs.
+"""Complete listings of an account; whoever needs a new one at the same time shares it.
 
-A proof of absence needs a listing that was asked for after the teardown; twenty teardowns at once can share it.
+A proof of absence needs a listing that was asked for after the teardown; twenty teardowns at once can share one.
 """
 
 from __future__ import annotations
@@ -23,15 +23,9 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True, slots=True)
 class Listed(Generic[_Item]):
-    """One complete listing.
-
-    Attributes:
-        asked_at: monotonic moment before the request left.
-        at: when the answer was in.
-    """
+    """One complete listing, and when the answer was in."""
 
     items: tuple[_Item, ...]
-    asked_at: float
     at: datetime
 
 
@@ -42,19 +36,24 @@ class SharedListing(Generic[_Item]):
         self._read = read
         self._clock = clock
         self._reading = asyncio.Lock()
+        self._asked = 0
+        self._answered = 0
         self._last: Listed[_Item] | None = None
 
-    async def since(self, moment: float) -> Listed[_Item]:
-        """A listing that was asked for at ``moment`` (monotonic) or later.
+    async def fresh(self) -> Listed[_Item]:
+        """A listing that is asked for after this call began, by this caller or by another who waits for one.
 
         Raises:
             ProviderError: it could not be read whole.
         """
+        wanted = self._asked + 1
         async with self._reading:
-            if self._last is None or self._last.asked_at < moment:
-                asked_at = self._clock.monotonic()
+            if self._last is None or self._answered < wanted:
+                self._asked += 1
+                number = self._asked
                 items = await self._read()
-                self._last = Listed(items, asked_at, self._clock.now())
+                self._answered = number
+                self._last = Listed(items, self._clock.now())
             return self._last
 
 
@@ -68,8 +67,8 @@ class Listings:
         self._endpoints: dict[str, SharedListing[Endpoint]] = {}
         self._pods: dict[str, SharedListing[Pod]] = {}
 
-    async def endpoints(self, key: Key, since: float) -> Listed[Endpoint]:
-        """Every endpoint of a key's account, as asked for at ``since`` or later."""
+    async def endpoints(self, key: Key) -> Listed[Endpoint]:
+        """Every endpoint of a key's account."""
 
         async def read() -> tuple[Endpoint, ...]:
             found = await self._api.endpoints(key)
@@ -77,10 +76,10 @@ class Listings:
             return found
 
         shared = self._endpoints.setdefault(key.fingerprint, SharedListing(read, self._clock))
-        return await shared.since(since)
+        return await shared.fresh()
 
-    async def pods(self, key: Key, since: float) -> Listed[Pod]:
-        """Every pod of a key's account, as asked for at ``since`` or later."""
+    async def pods(self, key: Key) -> Listed[Pod]:
+        """Every pod of a key's account."""
 
         async def read() -> tuple[Pod, ...]:
             found = await self._api.pods(key)
@@ -88,4 +87,4 @@ class Listings:
             return found
 
         shared = self._pods.setdefault(key.fingerprint, SharedListing(read, self._clock))
-        return await shared.since(since)
+        return await shared.fresh()

@@ -7,9 +7,10 @@ field but the status may be missing; times are milliseconds.
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from flashtui.providers.runpod.wire import Sent
 from flashtui.providers.runpod.wire_types import Count, Line, Section, Wire
@@ -19,6 +20,18 @@ JobState = Literal[
 ]
 TERMINAL: frozenset[JobState] = frozenset({"COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"})
 _KNOWN: frozenset[str] = frozenset({"IN_QUEUE", "IN_PROGRESS", *TERMINAL})
+
+
+def _plain(value: object) -> object:
+    """JSON as the worker meant it: the exact decimals of the wire become ordinary numbers."""
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+Json = Annotated[Any, BeforeValidator(_plain)]
 
 
 class JobStatus(Wire):
@@ -34,8 +47,8 @@ class JobStatus(Wire):
     execution_time_ms: Count = Field(default=None, alias="executionTime")
     worker_id: Line = Field(default=None, alias="workerId")
     retries: Count = None
-    output: Any = Field(default=None, repr=False)
-    error: Any = Field(default=None, repr=False)
+    output: Json = Field(default=None, repr=False)
+    error: Json = Field(default=None, repr=False)
 
     @property
     def state(self) -> JobState:
