@@ -1,0 +1,1 @@
+"""The Hugging Face hub of the simulator: dataset repositories that run artifacts travel through."""
