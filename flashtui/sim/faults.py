@@ -169,10 +169,10 @@ class Faults:
                 return fault
         return None
 
-    def next_event(self, now: float) -> float | None:
-        """Moment at which the next ordered event becomes active, or None."""
-        begins = (f.since + f.after_s for f in self._faults if f.name in EVENTS)
-        return min((moment for moment in begins if moment > now), default=None)
+    def has_events(self) -> bool:
+        """Whether any dated event may strike now."""
+        now = self._now()
+        return any(fault.name in EVENTS and fault.is_active(now) for fault in self._faults)
 
     def around(self, request: Request, proceed: Callable[[], Response]) -> Response:
         """Carry out a request with whatever was ordered for it."""

@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import NamedTuple
 
 _HOUR = Decimal(3600)
 _CENT_MILLIONTH = Decimal("0.00000001")
+_KEPT_STRETCHES = 512
+
+
+class _Stretch(NamedTuple):
+    """What one part cost between two moments at one rate; a one-off has equal moments."""
+
+    begin: Decimal
+    end: Decimal
+    usd: Decimal
+
+    def within(self, begin: Decimal, end: Decimal) -> Decimal:
+        """The share of it that falls into a span."""
+        if self.begin == self.end:
+            return self.usd if begin <= self.begin < end else Decimal(0)
+        overlap = min(self.end, end) - max(self.begin, begin)
+        return self.usd * overlap / (self.end - self.begin) if overlap > 0 else Decimal(0)
 
 
 @dataclass(slots=True)
@@ -16,14 +34,32 @@ class _Meter:
     accrued: Decimal = Decimal(0)
     rate: Decimal = Decimal(0)
     since: Decimal = Decimal(0)
+    past: deque[_Stretch] = field(default_factory=lambda: deque(maxlen=_KEPT_STRETCHES))
 
     def at(self, moment: Decimal) -> Decimal:
         elapsed = moment - self.since
         return self.accrued + (self.rate * elapsed / _HOUR if elapsed > 0 else Decimal(0))
 
     def settle(self, moment: Decimal) -> None:
-        self.accrued = self.at(moment)
-        self.since = max(self.since, moment)
+        if moment <= self.since:
+            return
+        usd = self.rate * (moment - self.since) / _HOUR
+        if usd:
+            self.past.append(_Stretch(self.since, moment, usd))
+        self.accrued += usd
+        self.since = moment
+
+    def add(self, usd: Decimal, moment: Decimal) -> None:
+        self.accrued += usd
+        self.past.append(_Stretch(moment, moment, usd))
+
+    def between(self, begin: Decimal, end: Decimal) -> Decimal:
+        running = (
+            self.rate * (end - max(self.since, begin)) / _HOUR
+            if end > max(self.since, begin)
+            else Decimal(0)
+        )
+        return sum((stretch.within(begin, end) for stretch in self.past), running)
 
 
 @dataclass(slots=True)
@@ -69,6 +105,10 @@ class Ledger:
             raise ValueError(msg)
         self._accounts[key] = _Account(provider, resource_id, kind, label, gpu, at)
 
+    def has(self, provider: str, resource_id: str) -> bool:
+        """Whether a resource was ever opened."""
+        return (provider, resource_id) in self._accounts
+
     def relabel(self, provider: str, resource_id: str, label: str) -> None:
         """Follow a change of name."""
         self._accounts[provider, resource_id].label = label
@@ -97,7 +137,7 @@ class Ledger:
         """
         account = self._open_account(provider, resource_id)
         meter = account.meters.setdefault(part, _Meter(since=_exact(at)))
-        meter.accrued += _exact(usd)
+        meter.add(_exact(usd), _exact(at))
 
     def close(self, provider: str, resource_id: str, at: float) -> None:
         """Stop all billing; closing twice changes nothing."""
@@ -121,6 +161,20 @@ class Ledger:
     def billed(self, provider: str, resource_id: str, now: float) -> Decimal:
         """Dollars billed for one resource until `now`."""
         return self._accounts[provider, resource_id].billed(_exact(now))
+
+    def parts(self, provider: str, resource_id: str) -> list[str]:
+        """Names of the parts that a resource has been billed for."""
+        return list(self._accounts[provider, resource_id].meters)
+
+    def between(
+        self, provider: str, resource_id: str, part: str, begin: float, end: float
+    ) -> Decimal:
+        """Dollars billed for one part between two moments, for providers' day-by-day charges.
+
+        Exact for the newest 512 changes of rate of that part.
+        """
+        meter = self._accounts[provider, resource_id].meters.get(part)
+        return meter.between(_exact(begin), _exact(end)) if meter else Decimal(0)
 
     def provider_billed(self, provider: str, now: float) -> Decimal:
         """Dollars billed for all resources of a provider until `now`."""

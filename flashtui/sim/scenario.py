@@ -2,7 +2,8 @@
 
 A scenario is TOML. `[vast]`, `[runpod]`, `[hub]` and `[market]` belong to the part of that name; `[[runs]]` are the
 runs a client's store should hold at the start; `[[faults]]` are ordered when the world begins. Times are seconds
-relative to that moment: `-7200.0` is two hours before it.
+relative to that moment: `-7200.0` is two hours before it. `extends = "calm"` starts from another scenario: tables
+of the same name are merged, runs and faults are added.
 """
 
 from __future__ import annotations
@@ -13,7 +14,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 _FOLDER = Path(__file__).parent / "scenarios"
-_TABLES = {"about", "start", "vast", "runpod", "hub", "market", "runs", "faults"}
+_PARTS = ("vast", "runpod", "hub", "market")
+_TABLES = {"about", "extends", "start", "runs", "faults", *_PARTS}
+_RUN_DEFAULTS: dict[str, object] = {
+    "ended_at": None, "cost_usd": None, "cost_is_estimate": False, "progress": None, "heartbeat_age_s": None,
+    "last_error": None,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +84,20 @@ def from_toml(name: str, text: str) -> Scenario:
     if unknown:
         msg = f"scenario {name} has unknown tables {sorted(unknown)}"
         raise ValueError(msg)
-    start = raw.get("start")
+    below = load(str(raw["extends"])) if "extends" in raw else Scenario(name)
+    start = raw.get("start", below.start)
+    parts = {
+        part: {**below.table(part), **raw.get(part, {})}
+        for part in _PARTS
+        if part in raw or part in below.tables
+    }
     return Scenario(
         name=name,
         about=str(raw.get("about", "")),
         start=None if start is None else float(start),
-        tables={key: raw[key] for key in ("vast", "runpod", "hub", "market") if key in raw},
-        runs=tuple(raw.get("runs", ())),
-        faults=tuple(raw.get("faults", ())),
+        tables=parts,
+        runs=(*below.runs, *raw.get("runs", ())),
+        faults=(*below.faults, *raw.get("faults", ())),
     )
 
 
@@ -94,12 +106,16 @@ def run_at(run: dict[str, object], start: float) -> dict[str, object]:
 
     Keys ending in `_at` become ISO-8601 UTC text, keys ending in `_ts` epoch seconds.
     """
-    return {key: _absolute(key, value, start) for key, value in run.items()}
+    return {**_RUN_DEFAULTS, **_at(run, start)}
+
+
+def _at(table: dict[str, object], start: float) -> dict[str, object]:
+    return {key: _absolute(key, value, start) for key, value in table.items()}
 
 
 def _absolute(key: str, value: object, start: float) -> object:
     if isinstance(value, dict):
-        return run_at(value, start)
+        return _at(value, start)
     if isinstance(value, list):
         return [_absolute(key, item, start) for item in value]
     if isinstance(value, bool) or not isinstance(value, (int, float)):

@@ -293,5 +293,5 @@ class _Handler(BaseHTTPRequestHandler):
             if readable and not self.connection.recv(4096, socket.MSG_PEEK):
                 return
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the parent's signature
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Say nothing; the request counter is the log."""

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from flashtui.sim.runpod.surface import JobsSurface, RunpodSurface
+from flashtui.sim.vast.surface import VastSurface
 
 if TYPE_CHECKING:
     from flashtui.sim.world import Surface, World
 
-_PARTS = (
-    ("vast", "flashtui.sim.vast.surface", "VastSurface"),
-    ("runpod", "flashtui.sim.runpod.surface", "RunpodSurface"),
-    ("jobs", "flashtui.sim.runpod.surface", "JobsSurface"),
-    ("hub", "flashtui.sim.hub.surface", "HubSurface"),
-)
-
 
 def build(world: World) -> dict[str, Surface]:
     """One surface of each kind, in the order in which they are advanced."""
-    found: dict[str, Surface] = {}
-    for name, module, kind in _PARTS:
-        try:
-            part = importlib.import_module(module)
-        except ModuleNotFoundError:
-            continue
-        found[name] = getattr(part, kind)(world)
+    found: dict[str, Surface] = {
+        "vast": VastSurface(world),
+        "runpod": RunpodSurface(world),
+        "jobs": JobsSurface(world),
+    }
+    try:
+        from flashtui.sim.hub.surface import HubSurface
+    except ModuleNotFoundError:
+        return found
+    found["hub"] = HubSurface(world)
     return found

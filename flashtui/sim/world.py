@@ -110,8 +110,27 @@ class World:
         self._build(chosen, self.seed if seed is None else seed)
 
     def seed_runs(self) -> list[dict[str, object]]:
-        """Items shaped like `flashtui.runs/1` for the runs that exist at the start."""
-        return [scenarios.run_at(run, self.start) for run in self.scenario.runs]
+        """Items shaped like `flashtui.runs/1` for the runs that exist at the start.
+
+        What a resource in the ledger has cost until the start is filled in.
+        """
+        items = [scenarios.run_at(run, self.start) for run in self.scenario.runs]
+        for item in items:
+            self._fill_costs(item)
+        return items
+
+    def _fill_costs(self, item: dict[str, object]) -> None:
+        resources = item.get("resources")
+        for resource in resources if isinstance(resources, list) else []:
+            provider, name = str(resource["provider"]), str(resource["id"])
+            resource.setdefault("confirmed_gone_at", None)
+            if self.ledger.has(provider, name):
+                resource["cost_usd"] = round(
+                    float(self.ledger.billed(provider, name, self.start)), 6
+                )
+                item["cost_usd"] = resource["cost_usd"]
+                item["may_bill"] = True
+        item.setdefault("may_bill", False)
 
     def _carried_out(self, request: Request) -> Response:
         if request.path == "/login":
