@@ -21,6 +21,7 @@ BEFORE: dict[str, str] = {
     "html_502": "a proxy's HTML page with status 502",
     "empty_body": "status 200 with an empty body; nothing is carried out",
     "auth_401": "the key is refused with 401",
+    "auth_empty": "the key is refused with 401 and an empty body",
     "auth_403": "the key is refused with 403",
     "auth_404": "the key is refused with 404",
     "rate_limited": "429; args.form: text threshold detail error; args.retry_after, args.in_body",
@@ -116,7 +117,11 @@ def _rate_limited(fault: Fault, request: Request) -> Response:
         detail = f"{_LIMIT_TEXT} endpoint threshold=1.0"
         return json_response(429, {"detail": detail, **extra}, headers=headers)
     if form == "problem":
-        return _problem(429, "too many requests", headers)
+        # Source: docs api-reference-v2/openapi.json, TooManyRequestsError.
+        left = wait if isinstance(wait, int) else 12
+        headers["RateLimit"] = f'"minute";r=0;t={left}, "hour";r=2800;t=1812'
+        headers["RateLimit-Policy"] = '"minute";q=60;w=60, "hour";q=3000;w=3600'
+        return _problem(429, "rate limit exceeded for the minute window", headers)
     body = {"success": False, "error": "rate_limit_exceeded", "msg": _LIMIT_TEXT, **extra}
     return json_response(429, body, headers=headers)
 
@@ -156,6 +161,7 @@ _INSTEAD: dict[str, Callable[[Fault, Request], Response]] = {
     "html_502": lambda _f, _r: _html(502, "502 Bad Gateway"),
     "empty_body": _empty,
     "auth_401": _refused(401),
+    "auth_empty": lambda _f, _r: Response(401, b"", {"Content-Type": "application/json"}),
     "auth_403": _refused(403),
     "auth_404": _refused(404),
     "rate_limited": _rate_limited,

@@ -51,10 +51,19 @@ MEANING: dict[str, str] = {
     "stock_out": "a GPU type (args.gpu) has no stock",
     "job_lost": "a job vanishes from the runtime",
     "worker_unhealthy": "a worker reports itself unhealthy and takes no job",
+    "graphql_validation": "GraphQL answers 400 with GRAPHQL_VALIDATION_FAILED",
+    "graphql_empty_errors": "GraphQL answers 200 with an empty list of errors and no data",
+    "no_instances": "a create is refused with 400: no instances are available",
+    "worker_quota": "an endpoint create is refused by the workers quota (args.quota, default 30)",
+    "mig_substitution": "workers land on a slice of a card (args.gpu) instead of the type asked for",
+    "new_gpu_id": "the lists show a type, a pool and a price that no client can know",
+    "job_retried": "a running job fails on its worker and is queued again by the platform",
+    "progress_race": "a finished job stays IN_PROGRESS until it is forgotten",
+    "stuck_starting": "a new worker or pod never gets beyond starting, and bills",
 }
 EVENTS = frozenset(
     {"price_rise", "host_withdrawal", "host_offline", "outbid", "balance_out", "container_exits",
-     "foreign_instance", "job_lost", "worker_unhealthy"}
+     "foreign_instance", "job_lost", "worker_unhealthy", "job_retried"}
 )  # fmt: skip
 _FIELDS = {"name", "surface", "route", "count", "probability", "seed", "args", "after_s", "for_s"}
 

@@ -14,13 +14,14 @@ from flashtui.sim.runpod.money import Money
 from flashtui.sim.runpod.plans import Plans
 from flashtui.sim.runpod.pods import PodPark, PodWish
 from flashtui.sim.runpod.problem import ProblemError
-from flashtui.sim.runpod.quirks import NO_CREDIT, Quirks, quota_text
+from flashtui.sim.runpod.quirks import CATCH_ALL, NO_CREDIT, OrderedTrouble, Quirks, quota_text
+from flashtui.sim.runpod.records import Template
 from flashtui.sim.runpod.serverless import HOURS_PER_MONTH, Fleet, FleetSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flashtui.sim.runpod.records import Endpoint, Job, Pod, Template, Volume
+    from flashtui.sim.runpod.records import Endpoint, Job, Pod, Volume
     from flashtui.sim.world import World
 
 FULL_KEY = "rpa_DEMOKEY"
@@ -79,8 +80,7 @@ class RunpodState:
             new_id=self.new_id,
             rng=world.rng,
         )
-        self.fleet.is_starved = self._is_starved
-        self.fleet.substitute = self._substitute
+        self.fleet.trouble = OrderedTrouble(self.plans, self.quirks)
         self.fleet.is_halted = lambda: self.money.is_out
         self.park = PodPark(
             self.market,
@@ -168,12 +168,6 @@ class RunpodState:
                 self.park.terminate(pod, now)
         for endpoint in self.endpoints.values():
             self.fleet.settle(endpoint)
-
-    def _is_starved(self, endpoint: Endpoint) -> bool:
-        return self.plans.is_starved(endpoint) or self.quirks.is_starved(endpoint)
-
-    def _substitute(self, endpoint: Endpoint) -> str | None:
-        return self.plans.substitute(endpoint) or self.quirks.substitute(endpoint)
 
     # -- looking things up -----------------------------------------------------------------------
 
@@ -269,17 +263,25 @@ class RunpodState:
         if refused is not None:
             raise ProblemError(refused.status, refused.detail)
 
-    def add_endpoint(self, endpoint: Endpoint) -> None:
-        """Make an endpoint exist and begin its ledger line."""
+    def add_endpoint(self, endpoint: Endpoint, route: str) -> None:
+        """Make an endpoint exist and begin its ledger line.
+
+        Raises:
+            ProblemError: by order, although it was carried out.
+        """
+        if self.quirks.only_pretends(route):
+            return
         if any(e.name == endpoint.name for e in self.endpoints.values()):
             self.world.strict.record("runpod", "repeated_create", f"endpoint {endpoint.name}")
         self.endpoints[endpoint.endpoint_id] = endpoint
         self.fleet.open(endpoint)
         self.fleet.advance(endpoint, self._clock)
+        if self.quirks.fails_after_create(route):
+            raise ProblemError(500, CATCH_ALL)
 
     def delete_endpoint(self, endpoint: Endpoint, route: str) -> None:
         """End an endpoint with its workers and jobs, at once or, when ordered, later."""
-        if self.quirks.fakes_destroy(route):
+        if self.quirks.only_pretends(route):
             return
         lingers = self.quirks.linger(route)
         if lingers is not None and lingers[1]:
@@ -318,12 +320,23 @@ class RunpodState:
             self.park.terminate(pod, self._clock)
             pod.shown_until = self._clock
             raise ProblemError(402, NO_CREDIT)
+        if self.quirks.is_stuck(pod.name):
+            pod.ready_at = float("inf")
         self.pods[pod.pod_id] = pod
         return pod
 
+    def add_stranger(self, name: str) -> None:
+        """A pod that somebody else rents on this account, on the first type that is free."""
+        template = Template(self.new_id(10), name, seeding.IMAGE, "user_demo", disk_gb=20)
+        wishes = (PodWish(name=name, gpu_id=card.gpu_id, template=template) for card in CARDS)
+        wish = next((w for w in wishes if self.park.can_place(w, self._clock)), None)
+        if wish is not None:
+            pod = self.park.rent(wish, "user_demo", self._clock)
+            self.pods[pod.pod_id] = pod
+
     def terminate(self, pod: Pod, route: str) -> None:
         """End a pod, at once or, when ordered, later."""
-        if self.quirks.fakes_destroy(route):
+        if self.quirks.only_pretends(route):
             return
         lingers = self.quirks.linger(route)
         if lingers is not None and lingers[1]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flashtui.sim.runpod import job_queue
+
 if TYPE_CHECKING:
     from flashtui.sim.runpod.account import RunpodState
     from flashtui.sim.runpod.records import Endpoint, Pod
@@ -23,6 +25,9 @@ class Events:
         money = self._faults.due("balance_out", "runpod", "account")
         if money is not None:
             self._state.money.set_balance(money.number_arg("usd", 0.0), now)
+        stranger = self._faults.due("foreign_instance", "runpod", "account")
+        if stranger is not None:
+            self._state.add_stranger(stranger.text_arg("label", "notebook-anna"))
         for pod in list(self._state.pods.values()):
             if pod.ended_at is None:
                 self._strike_pod(pod, now)
@@ -47,7 +52,11 @@ class Events:
         fleet = self._state.fleet
         for job in list(endpoint.jobs.values()):
             if not job.is_over and self._faults.due("job_lost", "jobs", job.job_id, endpoint.name):
-                fleet.lose(endpoint, job, now)
+                job_queue.lose(endpoint, job, now)
+            elif job.status == "IN_PROGRESS" and self._faults.due(
+                "job_retried", "jobs", job.job_id, endpoint.name
+            ):
+                job_queue.fail_over(endpoint, job, now)
         for worker in list(endpoint.workers.values()):
             if worker.is_unhealthy or worker.started_at is None:
                 continue

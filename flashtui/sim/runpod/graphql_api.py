@@ -69,10 +69,10 @@ class GraphqlApi:
         if ordered is not None:
             return ordered
         if is_public:
-            return self._public(document, body, query)
+            return self._spoiled(self._public(document, body, query), request)
         owner = OWNER_OF_KEY.get(key or "")
         caller = Caller(self._state, owner, request.route, can_write=key != READ_ONLY_KEY)
-        return self._finished(self._execute(document, body, caller), request)
+        return self._spoiled(self._finished(self._execute(document, body, caller)), request)
 
     def _public(self, document: DocumentNode, body: dict[str, Any], query: str) -> Response:
         """Market reads are the same for everybody within a tick, so they are computed once."""
@@ -83,7 +83,7 @@ class GraphqlApi:
         answer = self._answers.get(key)
         if answer is None:
             result = self._execute(document, body, Caller(state, None, "", can_write=False))
-            response = self._finished(result, None)
+            response = self._finished(result)
             if response.status != 200:
                 return response
             answer = response.body
@@ -146,7 +146,8 @@ class GraphqlApi:
 
     # -- answers ---------------------------------------------------------------------------------
 
-    def _finished(self, result: ExecutionResult, request: Request | None) -> Response:
+    @staticmethod
+    def _finished(result: ExecutionResult) -> Response:
         errors = [_shown(error) for error in result.errors or ()]
         if result.data is None and errors and not any("path" in error for error in errors):
             # Variables that do not fit are refused before anything runs.
@@ -155,8 +156,6 @@ class GraphqlApi:
         if errors:
             answer["errors"] = errors
         answer["data"] = result.data
-        if request is not None:
-            self._spoil(answer, request)
         return json_response(200, answer)
 
     def _ordered_failure(self, request: Request) -> Response | None:
@@ -171,10 +170,14 @@ class GraphqlApi:
             return json_response(200, {"errors": [], "data": None})
         return None
 
-    def _spoil(self, answer: dict[str, Any], request: Request) -> None:
+    def _spoiled(self, response: Response, request: Request) -> Response:
+        if response.status != 200:
+            return response
         if self._state.world.faults.take("graphql_partial", "runpod", request.route) is None:
-            return
+            return response
+        answer = json.loads(response.body)
         spoil(answer)
+        return json_response(200, answer)
 
 
 def spoil(answer: dict[str, Any]) -> None:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flashtui.sim.http import Response, json_response
+from flashtui.sim.runpod import job_queue
 from flashtui.sim.runpod.account import OWNER_OF_KEY
+from flashtui.sim.runpod.job_queue import job_answer
 from flashtui.sim.runpod.records import Endpoint, Job
-from flashtui.sim.runpod.serverless import job_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -218,7 +219,7 @@ def cancel(call: JobCall) -> Response:
     if job is None:
         return json_response(404, _GONE)
     if not job.is_over:
-        call.state.fleet.end_job(call.endpoint, job, "CANCELLED", call.now)
+        job_queue.end(call.endpoint, job, "CANCELLED", call.now)
         call.state.fleet.settle(call.endpoint)
     return json_response(200, {"id": job.job_id, "status": job.status})
 
@@ -230,14 +231,14 @@ def retry(call: JobCall) -> Response:
         return json_response(404, _GONE)
     if job.status not in {"FAILED", "TIMED_OUT"}:
         return json_response(400, {"error": f"job is {job.status}"})
-    call.state.fleet.requeue(call.endpoint, job, call.now)
+    job_queue.requeue(call.endpoint, job, call.now)
     call.state.fleet.settle(call.endpoint)
     return json_response(200, {"id": job.job_id, "status": "IN_QUEUE"})
 
 
 def purge(call: JobCall) -> Response:
     """Drop all queued jobs; running ones go on."""
-    queued = call.state.fleet.queued(call.endpoint)
+    queued = job_queue.queued(call.endpoint)
     for job in queued:
         del call.endpoint.jobs[job.job_id]
     call.state.fleet.settle(call.endpoint)

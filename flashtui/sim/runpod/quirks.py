@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from flashtui.sim.runpod.cards import CARD_BY_ID, Card
+from flashtui.sim.runpod.trouble import Trouble
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flashtui.sim.runpod.plans import Plans
     from flashtui.sim.runpod.records import Endpoint
     from flashtui.sim.world import World
 
@@ -34,6 +36,8 @@ _NEW_CARD = replace(
     serverless_price=12.96,
 )
 """A type no client can know: new id, new name, new pool."""
+
+_SLICE = "NVIDIA RTX PRO 6000 Blackwell Server Edition MIG 1g.24gb"
 
 _Row = TypeVar("_Row")
 
@@ -65,8 +69,8 @@ class Quirks:
             return Refusal(400, quota_text(int(quota.number_arg("quota", 30))))
         return None
 
-    def fakes_destroy(self, route: str) -> bool:
-        """Whether a destroy only says that it did."""
+    def only_pretends(self, route: str) -> bool:
+        """Whether a create or destroy answers success and does nothing."""
         return self._world.faults.take("reply_before_commit", "runpod", route) is not None
 
     def linger(self, route: str) -> tuple[float, bool] | None:
@@ -105,22 +109,54 @@ class Quirks:
                 return (_NEW_CARD,)
         return ()
 
-    def is_starved(self, endpoint: Endpoint) -> bool:
-        """Whether no machine is found for this endpoint."""
-        return self._of_endpoint("throttled_workers", endpoint) is not None
-
-    def substitute(self, endpoint: Endpoint) -> str | None:
-        """The type that workers land on instead of the one asked for."""
-        fault = self._of_endpoint("mig_substitution", endpoint)
-        if fault is None:
-            return None
-        default = "NVIDIA RTX PRO 6000 Blackwell Server Edition MIG 1g.24gb"
-        return str(fault.get("gpu", default))
-
-    def _of_endpoint(self, name: str, endpoint: Endpoint) -> dict[str, object] | None:
+    def of_endpoint(self, name: str, endpoint: Endpoint) -> dict[str, object] | None:
+        """Arguments of a fault that strikes an endpoint now, None for no fault."""
         route = f"{endpoint.endpoint_id} {endpoint.name}"
         fault = self._world.faults.take(name, "runpod", route)
         return None if fault is None else fault.args
+
+    def is_stuck(self, pod_name: str) -> bool:
+        """Whether a new pod never boots."""
+        return self._world.faults.take("stuck_starting", "runpod", f"pod {pod_name}") is not None
+
+    def hides(self, resource_id: str, route: str) -> bool:
+        """Whether the detail of a live resource says that it does not exist."""
+        fault = self._world.faults.take("null_detail", "runpod", route)
+        return fault is not None and fault.text_arg("id", resource_id) == resource_id
+
+    def fails_after_create(self, route: str) -> bool:
+        """Whether a create answers an error although it was carried out."""
+        return self._world.faults.take("error_with_contract", "runpod", route) is not None
+
+
+class OrderedTrouble(Trouble):
+    """Trouble with workers and jobs, as the scenario's plans and the ordered faults say."""
+
+    def __init__(self, plans: Plans, quirks: Quirks) -> None:
+        self._plans = plans
+        self._quirks = quirks
+
+    def is_starved(self, endpoint: Endpoint) -> bool:
+        """By plan or by the fault `throttled_workers`."""
+        if self._plans.is_starved(endpoint):
+            return True
+        return self._quirks.of_endpoint("throttled_workers", endpoint) is not None
+
+    def substitute(self, endpoint: Endpoint) -> str | None:
+        """By plan or by the fault `mig_substitution`."""
+        planned = self._plans.substitute(endpoint)
+        if planned is not None:
+            return planned
+        args = self._quirks.of_endpoint("mig_substitution", endpoint)
+        return None if args is None else str(args.get("gpu", _SLICE))
+
+    def is_stuck(self, endpoint: Endpoint) -> bool:
+        """By the fault `stuck_starting`."""
+        return self._quirks.of_endpoint("stuck_starting", endpoint) is not None
+
+    def loses_end(self, endpoint: Endpoint) -> bool:
+        """By the fault `progress_race`."""
+        return self._quirks.of_endpoint("progress_race", endpoint) is not None
 
 
 def quota_text(quota: int) -> str:

@@ -18,6 +18,7 @@ from flashtui.sim.runpod import (
     rest_catalog,
     rest_pods,
     rest_serverless,
+    rest_workers,
 )
 from flashtui.sim.runpod.account import OWNER_OF_KEY, READ_ONLY_KEY
 from flashtui.sim.runpod.contract import Shape, check
@@ -58,6 +59,7 @@ class Call:
 ROUTES: tuple[Route, ...] = (
     *rest_catalog.ROUTES,
     *rest_serverless.ROUTES,
+    *rest_workers.ROUTES,
     *rest_pods.ROUTES,
     *rest_billing.ROUTES,
     *rest_account.ROUTES,

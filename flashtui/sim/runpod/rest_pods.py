@@ -159,7 +159,10 @@ def list_pods(call: Call) -> Response:
 
 def get_pod(call: Call) -> Response:
     """One pod."""
-    return json_response(200, shown(_found(call), call.now))
+    pod = _found(call)
+    if call.state.quirks.hides(pod.pod_id, call.request.route):
+        raise ProblemError(404, "pod not found")
+    return json_response(200, shown(pod, call.now))
 
 
 def create_pod(call: Call) -> Response:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 from flashtui.sim.http import Response, json_response
 from flashtui.sim.runpod.contract import CONTAINER, CUDA, NAME, TEXT, TEXTS, Shape
 from flashtui.sim.runpod.gpu_choice import GpuChoice
-from flashtui.sim.runpod.logs import stream
 from flashtui.sim.runpod.problem import ProblemError
-from flashtui.sim.runpod.records import Endpoint, Template, Worker
+from flashtui.sim.runpod.records import Endpoint, Template
 from flashtui.sim.runpod.route import Route
 from flashtui.sim.runpod.words import rfc3339
 
@@ -135,7 +134,12 @@ def _urls(base: str) -> dict[str, str]:
     }
 
 
-def _found(call: Call) -> Endpoint:
+def find_endpoint(call: Call) -> Endpoint:
+    """The endpoint the path names.
+
+    Raises:
+        ProblemError: none that the caller can see.
+    """
     endpoint = call.state.endpoint(call.args["id"], call.owner)
     if endpoint is None:
         raise ProblemError(404, "resource not found")
@@ -150,7 +154,10 @@ def list_endpoints(call: Call) -> Response:
 
 def get_endpoint(call: Call) -> Response:
     """One endpoint."""
-    return json_response(200, shown(call, _found(call)))
+    endpoint = find_endpoint(call)
+    if call.state.quirks.hides(endpoint.endpoint_id, call.request.route):
+        raise ProblemError(404, "resource not found")
+    return json_response(200, shown(call, endpoint))
 
 
 def create_endpoint(call: Call) -> Response:
@@ -188,7 +195,7 @@ def create_endpoint(call: Call) -> Response:
         instance_ids=tuple(str(cpu.get("id")) for cpu in body.get("cpu", ())),
     )
     state.refuse_if_ordered(call.request.route)
-    state.add_endpoint(endpoint)
+    state.add_endpoint(endpoint, call.request.route)
     return json_response(201, shown(call, endpoint))
 
 
@@ -268,7 +275,7 @@ def _container(call: Call, body: dict[str, Any], name: str) -> Template:
 
 def update_endpoint(call: Call) -> Response:
     """Change only what the body names. A new container is a new version."""
-    endpoint, body = _found(call), call.body
+    endpoint, body = find_endpoint(call), call.body
     if "cpu" in body and not endpoint.instance_ids:
         raise ProblemError(400, "compute family cannot be changed")
     if "workers" in body:
@@ -355,68 +362,10 @@ def _record_release(call: Call, endpoint: Endpoint, before: dict[str, Any]) -> N
 
 def delete_endpoint(call: Call) -> Response:
     """End the endpoint: all workers stop, jobs are cancelled, the bound template goes with it."""
-    call.state.delete_endpoint(_found(call), call.request.route)
+    call.state.delete_endpoint(find_endpoint(call), call.request.route)
     return Response(204)
 
 
-def _worker(endpoint: Endpoint, worker: Worker, now: float) -> dict[str, Any]:
-    is_placed = worker.started_at is not None
-    is_up = worker.ready_at is not None and now >= worker.ready_at
-    return {
-        "id": worker.worker_id,
-        "status": worker.status(now),
-        "isStale": worker.version != endpoint.version,
-        "version": worker.version,
-        "gpuCount": worker.gpu_count,
-        "image": worker.image,
-        "uptimeSeconds": int(now - (worker.started_at or now)) if is_up else None,
-        "gpuTypeId": worker.gpu_id,
-        "dataCenterId": worker.place_id,
-        "startedAt": rfc3339(worker.started_at) if is_placed and worker.started_at else None,
-    }
-
-
-def list_workers(call: Call) -> Response:
-    """The workers that exist now, with a histogram of their states."""
-    endpoint = _found(call)
-    rows = [_worker(endpoint, worker, call.now) for worker in endpoint.workers.values()]
-    summary = {
-        state.lower(): sum(1 for row in rows if row["status"] == state)
-        for state in ("RUNNING", "IDLE", "INITIALIZING", "THROTTLED", "UNHEALTHY")
-    }
-    summary["total"] = len(rows)
-    answer = {"workers": rows, "summary": summary, "endpointVersion": endpoint.version}
-    return json_response(200, answer)
-
-
-def worker_logs(call: Call) -> Response:
-    """A worker's log as server-sent events."""
-    worker = _found(call).workers.get(call.args["workerId"])
-    if worker is None:
-        raise ProblemError(404, "worker not found")
-    return stream(call, worker.log)
-
-
-def list_releases(call: Call) -> Response:
-    """The endpoint's configuration history, newest first."""
-    endpoint = _found(call)
-    total = len(endpoint.workers)
-    latest = sum(1 for w in endpoint.workers.values() if w.version == endpoint.version)
-    rollout = {
-        "inProgress": latest < total,
-        "workersOnLatest": latest,
-        "workersTotal": total,
-        "percentOnLatest": round(100 * latest / total) if total else 0,
-    }
-    answer = {
-        "endpointVersion": endpoint.version,
-        "rollout": rollout,
-        "releases": endpoint.releases,
-    }
-    return json_response(200, answer)
-
-
-_LOG_QUERY = ("source", "tail", "since")
 _BASE = "/v2/serverless"
 _ONE = "/v2/serverless/{id}"
 
@@ -426,7 +375,4 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", _ONE, get_endpoint, "getEndpoint"),
     Route("PATCH", _ONE, update_endpoint, "updateEndpoint", body=_UPDATE),
     Route("DELETE", _ONE, delete_endpoint, "deleteEndpoint"),
-    Route("GET", f"{_ONE}/workers", list_workers, "listEndpointWorkers"),
-    Route("GET", f"{_ONE}/workers/{{workerId}}/logs", worker_logs, "getWorkerLogs", _LOG_QUERY),
-    Route("GET", f"{_ONE}/releases", list_releases, "listEndpointReleases"),
 )

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
+from flashtui.sim.runpod import job_queue
 from flashtui.sim.runpod.cards import CARD_BY_ID, pool_members
 from flashtui.sim.runpod.market import LEVELS, Market
-from flashtui.sim.runpod.records import Endpoint, Job, Worker
+from flashtui.sim.runpod.records import Endpoint, Worker
+from flashtui.sim.runpod.trouble import Trouble, WorkerHost
 
 if TYPE_CHECKING:
     import random
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
 
 HOURS_PER_MONTH = 730
 DISK_USD_PER_GB_MONTH = 0.10
-RETENTION_S = {False: 1800.0, True: 60.0}
-"""How long a finished job is kept, by `is_sync`."""
 _RETRY_PLACEMENT_S = 30.0
 _MAX_GPUS = {"NONE": 0, "LOW": 1, "MEDIUM": 4, "HIGH": 8}
 
@@ -39,19 +39,6 @@ class FleetSettings:
     bills_start: bool = True
     """The pricing page bills the start, the worker-state table does not."""
     bills_disk: bool = True
-
-
-class WorkerHost(Protocol):
-    """Runs real processes for workers (see `sim.work`); absent by default."""
-
-    def worker_started(self, endpoint: Endpoint, worker: Worker) -> None:
-        """A worker's container starts now."""
-
-    def worker_stopped(self, worker: Worker) -> None:
-        """A worker is gone: whatever it ran is killed."""
-
-    def exit_code(self, worker: Worker) -> int | None:
-        """How the worker's process ended, None while it runs."""
 
 
 class Fleet:
@@ -80,8 +67,7 @@ class Fleet:
         self._new_id = new_id
         self._rng = rng
         self.host: WorkerHost | None = None
-        self.is_starved: Callable[[Endpoint], bool] = lambda _endpoint: False
-        self.substitute: Callable[[Endpoint], str | None] = lambda _endpoint: None
+        self.trouble: Trouble = Trouble()
         self.is_halted: Callable[[], bool] = lambda: False
 
     # -- time ------------------------------------------------------------------------------------
@@ -113,8 +99,9 @@ class Fleet:
     def settle(self, endpoint: Endpoint) -> None:
         """Apply every rule at the endpoint's own clock."""
         now = endpoint.clock
-        self._forget(endpoint, now)
-        self._finish(endpoint, now)
+        job_queue.forget(endpoint, now)
+        has_real_work = self.host is not None
+        job_queue.finish(endpoint, self.trouble, now, has_real_work=has_real_work)
         self._assign(endpoint, now)
         self._shrink(endpoint, now)
         self._grow(endpoint, now)
@@ -146,103 +133,22 @@ class Fleet:
                 now,
             )
 
-    # -- jobs ------------------------------------------------------------------------------------
-
-    def end_job(self, endpoint: Endpoint, job: Job, status: str, now: float) -> None:
-        """Give a job its final state and free its worker."""
-        job.status = status
-        job.ended_at = now
-        if status == "COMPLETED":
-            endpoint.completed += 1
-        elif status in {"FAILED", "TIMED_OUT"}:
-            endpoint.failed += 1
-        self._release(endpoint, job, now)
-
-    def requeue(self, endpoint: Endpoint, job: Job, now: float) -> None:
-        """Put a job back on the queue, as the platform does when a worker fails it."""
-        self._release(endpoint, job, now)
-        job.status = "IN_QUEUE"
-        job.started_at = job.ended_at = job.worker_id = None
-        job.output = job.error = None
-
-    def take(self, endpoint: Endpoint, job: Job, worker: Worker, now: float) -> None:
-        """A worker begins a job."""
-        job.status = "IN_PROGRESS"
-        job.started_at = now
-        job.worker_id = worker.worker_id
-        worker.job_id = job.job_id
-        worker.idle_since = None
-        worker.log.append((now, "container", f"job {job.job_id} started"))
-
-    def lose(self, endpoint: Endpoint, job: Job, now: float) -> None:
-        """The platform forgets a job before its end; its status is 404 from now on."""
-        self._release(endpoint, job, now)
-        del endpoint.jobs[job.job_id]
+    # -- workers ---------------------------------------------------------------------------------
 
     def sicken(self, endpoint: Endpoint, worker: Worker, now: float) -> None:
         """A worker fails its health check: its job goes back to the queue, it bills no more."""
         job = endpoint.jobs.get(worker.job_id or "")
         if job is not None:
-            self.requeue(endpoint, job, now)
+            job_queue.requeue(endpoint, job, now)
         worker.is_unhealthy = True
         worker.log.append((now, "system", "worker is unhealthy"))
-
-    def _release(self, endpoint: Endpoint, job: Job, now: float) -> None:
-        worker = endpoint.workers.get(job.worker_id or "")
-        if worker is not None and worker.job_id == job.job_id:
-            worker.job_id = None
-            worker.idle_since = now
-            worker.log.append((now, "container", f"job {job.job_id} ended: {job.status}"))
-
-    def _forget(self, endpoint: Endpoint, now: float) -> None:
-        for job in list(endpoint.jobs.values()):
-            if now >= self._forgotten_at(job):
-                self._release(endpoint, job, now)
-                del endpoint.jobs[job.job_id]
-
-    @staticmethod
-    def _forgotten_at(job: Job) -> float:
-        """When the platform answers 404 for a job: retention after its end, else its ttl."""
-        if job.ended_at is not None:
-            return job.ended_at + RETENTION_S[job.is_sync]
-        lost = math.inf if job.plan.lost_after_s is None else job.plan.lost_after_s
-        return job.created_at + min(job.ttl_s, lost)
-
-    def _ends_at(self, job: Job) -> float:
-        if job.started_at is None:
-            return math.inf
-        limit = job.started_at + job.execution_timeout_s
-        if self.host is not None:
-            return limit
-        return min(job.started_at + job.plan.run_s, limit)
-
-    def _finish(self, endpoint: Endpoint, now: float) -> None:
-        for job in endpoint.jobs.values():
-            if job.status != "IN_PROGRESS" or job.started_at is None or now < self._ends_at(job):
-                continue
-            if now >= job.started_at + job.execution_timeout_s:
-                self.end_job(endpoint, job, "TIMED_OUT", now)
-            elif job.retries < job.plan.retries:
-                job.retries += 1
-                endpoint.retried += 1
-                self.requeue(endpoint, job, now)
-            else:
-                job.output, job.error = job.plan.output, job.plan.error
-                self.end_job(endpoint, job, job.plan.outcome, now)
 
     def _assign(self, endpoint: Endpoint, now: float) -> None:
         if self.host is not None:
             return
         free = [w for w in endpoint.workers.values() if w.status(now) == "IDLE"]
-        for worker, job in zip(free, self.queued(endpoint), strict=False):
-            self.take(endpoint, job, worker, now)
-
-    @staticmethod
-    def queued(endpoint: Endpoint) -> list[Job]:
-        """The jobs nobody works on yet, oldest first."""
-        return [job for job in endpoint.jobs.values() if job.status == "IN_QUEUE"]
-
-    # -- workers ---------------------------------------------------------------------------------
+        for worker, job in zip(free, job_queue.queued(endpoint), strict=False):
+            job_queue.take(job, worker, now)
 
     def _shrink(self, endpoint: Endpoint, now: float) -> None:
         for worker in list(endpoint.workers.values()):
@@ -250,7 +156,7 @@ class Fleet:
             if status == "IDLE" and worker.idle_since is None:
                 worker.idle_since = worker.ready_at
             surplus = len(endpoint.workers) > endpoint.workers_max
-            waiting = status in {"THROTTLED", "INITIALIZING"} and not self.queued(endpoint)
+            waiting = status in {"THROTTLED", "INITIALIZING"} and not job_queue.queued(endpoint)
             over_min = len(endpoint.workers) > endpoint.workers_min
             is_idle_too_long = (
                 status == "IDLE" and now >= (worker.idle_since or 0) + endpoint.idle_timeout_s
@@ -262,7 +168,7 @@ class Fleet:
     def _interrupt(self, endpoint: Endpoint, worker: Worker, now: float) -> None:
         job = endpoint.jobs.get(worker.job_id or "")
         if job is not None:
-            self.requeue(endpoint, job, now)
+            job_queue.requeue(endpoint, job, now)
         self.stop(endpoint, worker, now)
 
     def _grow(self, endpoint: Endpoint, now: float) -> None:
@@ -285,7 +191,7 @@ class Fleet:
             endpoint.workers[worker.worker_id] = worker
 
     def _wanted(self, endpoint: Endpoint, now: float) -> int:
-        queue = self.queued(endpoint)
+        queue = job_queue.queued(endpoint)
         have = len(endpoint.workers)
         wanted = max(endpoint.workers_min, have)
         if queue and endpoint.scaler == "REQUEST_COUNT":
@@ -305,7 +211,7 @@ class Fleet:
         return self._rng("runpod", "starved", endpoint.endpoint_id).random() < 0.5
 
     def _place(self, endpoint: Endpoint, worker: Worker, now: float) -> None:
-        if self.is_starved(endpoint):
+        if self.trouble.is_starved(endpoint):
             return
         found = self.find_machine(endpoint, now)
         if found is None:
@@ -313,9 +219,10 @@ class Fleet:
         gpu_id, place_id = found
         low, high = self._settings.start_s
         worker.started_at = now
-        worker.gpu_id = self.substitute(endpoint) or gpu_id
+        worker.gpu_id = self.trouble.substitute(endpoint) or gpu_id
         worker.place_id = place_id
-        worker.ready_at = now + self._rng("runpod", "start", worker.worker_id).uniform(low, high)
+        start_s = self._rng("runpod", "start", worker.worker_id).uniform(low, high)
+        worker.ready_at = math.inf if self.trouble.is_stuck(endpoint) else now + start_s
         worker.usd_per_hour = self.price(endpoint, gpu_id) * endpoint.gpu_count
         worker.log.append((now, "system", f"create container {worker.image}"))
         worker.log.append((worker.ready_at, "system", "start container"))
@@ -363,7 +270,7 @@ class Fleet:
             job = endpoint.jobs.get(worker.job_id or "")
             if job is not None:
                 job.error = f"worker exited with exit code {code}"
-                self.end_job(endpoint, job, "FAILED", now)
+                job_queue.end(endpoint, job, "FAILED", now)
             self.stop(endpoint, worker, now)
 
     # -- events and money ------------------------------------------------------------------------
@@ -371,12 +278,12 @@ class Fleet:
     def _next_event(self, endpoint: Endpoint) -> float | None:
         moments: list[float] = []
         for job in endpoint.jobs.values():
-            moments.append(self._forgotten_at(job))
+            moments.append(job_queue.forgotten_at(job))
             if job.status == "IN_PROGRESS":
-                moments.append(self._ends_at(job))
+                moments.append(job_queue.ends_at(job, has_real_work=self.host is not None))
             elif job.status == "IN_QUEUE":
                 moments.append(job.created_at + endpoint.scaler_value)
-        is_waiting = bool(self.queued(endpoint)) or endpoint.workers_min > 0
+        is_waiting = bool(job_queue.queued(endpoint)) or endpoint.workers_min > 0
         for worker in endpoint.workers.values():
             if worker.ready_at is not None:
                 moments.append(worker.ready_at)
@@ -417,34 +324,3 @@ def _matches(place_id: str, locations: tuple[str, ...]) -> bool:
     """GraphQL's `locations` takes data centres and country codes alike."""
     wanted = {location.upper() for location in locations}
     return place_id in wanted or bool(wanted & set(place_id.split("-")))
-
-
-def job_answer(job: Job, now: float) -> dict[str, Any]:
-    """A job as `/status` shows it; every field but id and status can be missing.
-
-    Source: docs serverless/endpoints/operation-reference; times are milliseconds.
-    """
-    answer: dict[str, Any] = {"id": job.job_id, "status": job.status}
-    if job.status == "CANCELLED":
-        return answer
-    start = job.started_at if job.started_at is not None else now
-    answer["delayTime"] = round((start - job.created_at) * 1000)
-    if job.started_at is not None:
-        answer["workerId"] = job.worker_id
-    if job.ended_at is not None and job.started_at is not None:
-        answer["executionTime"] = round((job.ended_at - job.started_at) * 1000)
-    if job.retries:
-        answer["retries"] = job.retries
-    output = _progress(job, now) if job.status == "IN_PROGRESS" else job.output
-    if output is not None:
-        answer["output"] = output
-    if job.error is not None:
-        answer["error"] = job.error
-    return answer
-
-
-def _progress(job: Job, now: float) -> Any:
-    if job.output is not None or not job.plan.steps or job.started_at is None:
-        return job.output
-    share = min(1.0, (now - job.started_at) / job.plan.run_s)
-    return {"step": int(share * job.plan.steps), "total": job.plan.steps}
