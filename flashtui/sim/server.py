@@ -75,12 +75,13 @@ class Running:
 
     def close(self) -> None:
         """Stop listening, end open connections, and return when the listeners are down."""
-        for listener in self._listeners.values():
-            listener.shutdown()
+        stops = [threading.Thread(target=one.shutdown) for one in self._listeners.values()]
+        for stop in stops:
+            stop.start()
+        for thread in [*stops, *self._threads]:
+            thread.join()
         for listener in self._listeners.values():
             listener.server_close()
-        for thread in self._threads:
-            thread.join()
 
 
 def serve(world: World, port: int = 0, *, host: str = HOST) -> Running:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flashtui.sim.hub.surface import HubSurface
 from flashtui.sim.runpod.surface import JobsSurface, RunpodSurface
 from flashtui.sim.vast.surface import VastSurface
 
@@ -13,14 +14,9 @@ if TYPE_CHECKING:
 
 def build(world: World) -> dict[str, Surface]:
     """One surface of each kind, in the order in which they are advanced."""
-    found: dict[str, Surface] = {
+    return {
         "vast": VastSurface(world),
         "runpod": RunpodSurface(world),
         "jobs": JobsSurface(world),
+        "hub": HubSurface(world),
     }
-    try:
-        from flashtui.sim.hub.surface import HubSurface
-    except ModuleNotFoundError:
-        return found
-    found["hub"] = HubSurface(world)
-    return found

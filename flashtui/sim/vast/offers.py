@@ -52,7 +52,11 @@ class Sheet:
 
 
 class Market:
-    """The offers at any moment: a pure function of seed and time, minus what is rented here."""
+    """The offers at any moment: a pure function of seed and time, minus what is rented here.
+
+    Attributes:
+        version: grows whenever a rental changes what is listed.
+    """
 
     def __init__(self, world: World) -> None:
         table = world.scenario.table("market")
@@ -73,6 +77,7 @@ class Market:
         self._away_until: dict[int, float] = {}
         self._statics: dict[int, dict[str, object]] = {}
         self._sheet: Sheet | None = None
+        self.version = 0
 
     def gpu_names(self) -> list[str]:
         """Every spelling on this market."""
@@ -128,7 +133,7 @@ class Market:
     def take(self, offer: Offer) -> None:
         """Rent a slice: every overlapping offer disappears for everyone."""
         self._rented.setdefault(offer.machine.number, set()).update(offer.part.gpus())
-        self._sheet = None
+        self._changed()
 
     def give_back(self, offer: Offer) -> None:
         """End a rental: the machine is listed again under new ids."""
@@ -136,12 +141,17 @@ class Market:
         self._rented.get(number, set()).difference_update(offer.part.gpus())
         self._relists[number] = (self._relists.get(number, 0) + 1) % _RELISTS
         self._statics.clear()
-        self._sheet = None
+        self._changed()
 
     def withdraw(self, machine: Machine, until: float) -> None:
         """A host leaves the market until a moment."""
         self._away_until[machine.number] = until
+        self._changed()
+
+    def _changed(self) -> None:
+        """Something was rented, given back or withdrawn within the tick."""
         self._sheet = None
+        self.version += 1
 
     def _listed(self, at: float) -> list[Offer]:
         found: list[Offer] = []

@@ -44,10 +44,6 @@ class Search:
         self._served: dict[tuple[str, int], int] = {}
         self._kept: OrderedDict[tuple[object, ...], tuple[bytes, int]] = OrderedDict()
 
-    def forget(self) -> None:
-        """The market has changed within its tick."""
-        self._kept.clear()
-
     def bundles(self, request: Request, caller: Caller) -> Response:
         """`POST /api/v0/bundles/`: the query object is the body. `GET` carries it as `?q=`."""
         return self._answer(request, caller, _query_of(request), None)
@@ -85,7 +81,7 @@ class Search:
     ) -> tuple[bytes, int]:
         now = self._world.time.now()
         text = json.dumps([query, columns], sort_keys=True)
-        key = (market.tick_of(now), caller.has_key, text)
+        key = (market.tick_of(now), self._market.version, caller.has_key, text)
         if (kept := self._kept.get(key)) is None:
             rows = self._rows(query, has_key=caller.has_key, now=now)
             kept = (json.dumps({"offers": _selected(rows, columns)}).encode(), len(rows))
