@@ -33,6 +33,7 @@ def main(argv: list[str] | None = None) -> int:
             options.port,
             start=options.start,
             faults=faults,
+            work=options.work,
         )
     except (ValueError, OSError) as error:
         sys.stderr.write(f"flashtui sim: {error}\n")
@@ -72,6 +73,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--fault", action="append", default=[], metavar="JSON", help="order a fault"
+    )
+    parser.add_argument(
+        "--work", action="store_true", help="run what rented machines would run, as local processes"
     )
     parser.add_argument("--parent-pid", type=int, default=0, help="end when this process is gone")
     return parser

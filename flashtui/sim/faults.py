@@ -65,6 +65,8 @@ EVENTS = frozenset(
     {"price_rise", "host_withdrawal", "host_offline", "outbid", "balance_out", "container_exits",
      "foreign_instance", "job_lost", "worker_unhealthy", "job_retried"}
 )  # fmt: skip
+# Events of the account as a whole; their `id` argument, if any, says what appears, not what is hit.
+_OF_ACCOUNT = frozenset({"balance_out", "foreign_instance"})
 _FIELDS = {"name", "surface", "route", "count", "probability", "seed", "args", "after_s", "for_s"}
 
 
@@ -170,7 +172,7 @@ class Faults:
     def due(self, name: str, surface: str, resource_id: str, label: str = "") -> Fault | None:
         """The event of this name that now happens to this resource, or None; drawn once per resource."""
         for fault in self._matching({name}, surface, f"{resource_id} {label}"):
-            wanted = fault.args.get("id")
+            wanted = None if name in _OF_ACCOUNT else fault.args.get("id")
             if resource_id in fault.decided or (wanted is not None and str(wanted) != resource_id):
                 continue
             fault.decided.add(resource_id)

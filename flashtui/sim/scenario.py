@@ -15,7 +15,7 @@ from pathlib import Path
 
 _FOLDER = Path(__file__).parent / "scenarios"
 _PARTS = ("vast", "runpod", "hub", "market")
-_TABLES = {"about", "extends", "start", "runs", "faults", *_PARTS}
+_TABLES = {"about", "extends", "start", "work", "runs", "faults", *_PARTS}
 _RUN_DEFAULTS: dict[str, object] = {
     "ended_at": None, "cost_usd": None, "cost_is_estimate": False, "progress": None, "heartbeat_age_s": None,
     "last_error": None,
@@ -28,12 +28,14 @@ class Scenario:
 
     Attributes:
         start: epoch seconds at which the world begins, or None for the moment it is started.
+        work: whether rented machines run the client's command as a local process.
         tables: the parts' own tables, as parsed.
     """
 
     name: str
     about: str = ""
     start: float | None = None
+    work: bool = False
     tables: dict[str, dict[str, object]] = field(default_factory=dict)
     runs: tuple[dict[str, object], ...] = ()
     faults: tuple[dict[str, object], ...] = ()
@@ -95,6 +97,7 @@ def from_toml(name: str, text: str) -> Scenario:
         name=name,
         about=str(raw.get("about", "")),
         start=None if start is None else float(start),
+        work=bool(raw.get("work", below.work)),
         tables=parts,
         runs=(*below.runs, *raw.get("runs", ())),
         faults=(*below.faults, *raw.get("faults", ())),

@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, unquote
 from flashtui.sim import scenario as scenarios
 from flashtui.sim.http import Request, Response
 from flashtui.sim.simtime import SimTime
+from flashtui.sim.work import Work
 from flashtui.sim.world import SURFACES, World
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ VAST_KEY, RUNPOD_KEY, HUB_TOKEN = (
 _BODY_LIMIT = 256 * 1024 * 1024
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 _DRIP_STEP_S = 0.02
+_WORK_TICK_S = 0.1
 
 
 class Running:
@@ -43,6 +45,9 @@ class Running:
             )
             for name, listener in listeners.items()
         ]
+        self._ended = threading.Event()
+        if world.work is not None:
+            self._threads.append(threading.Thread(target=self._tick, name="sim-work", daemon=True))
         for thread in self._threads:
             thread.start()
 
@@ -75,6 +80,7 @@ class Running:
 
     def close(self) -> None:
         """Stop listening, end open connections, and return when the listeners are down."""
+        self._ended.set()
         stops = [threading.Thread(target=one.shutdown) for one in self._listeners.values()]
         for stop in stops:
             stop.start()
@@ -82,6 +88,14 @@ class Running:
             thread.join()
         for listener in self._listeners.values():
             listener.server_close()
+        if self.world.work is not None:
+            self.world.work.close()
+
+    def _tick(self) -> None:
+        """Real processes start and end between requests too."""
+        while not self._ended.wait(_WORK_TICK_S):
+            with self.world.lock:
+                self.world.advance()
 
 
 def serve(world: World, port: int = 0, *, host: str = HOST) -> Running:
@@ -113,6 +127,7 @@ def build_world(
     *,
     start: float | None = None,
     faults: Iterable[Mapping[str, object]] = (),
+    work: bool = False,
 ) -> World:
     """A world of a named scenario on real time, begun now unless the scenario or `start` says when.
 
@@ -122,7 +137,8 @@ def build_world(
     chosen = scenarios.load(scenario)
     begin = start if start is not None else chosen.start
     epoch = float(round(time.time())) if begin is None else begin
-    world = World(chosen, seed, SimTime(epoch, speed, time.monotonic))
+    time_source = SimTime(epoch, speed, time.monotonic)
+    world = World(chosen, seed, time_source, work=Work() if work or chosen.work else None)
     for spec in faults:
         world.faults.add(spec)
     return world
@@ -136,9 +152,10 @@ def start_in_thread(
     *,
     start: float | None = None,
     faults: Iterable[Mapping[str, object]] = (),
+    work: bool = False,
 ) -> Running:
     """A simulator beside the caller, listening when this returns."""
-    return serve(build_world(scenario, seed, speed, start=start, faults=faults), port)
+    return serve(build_world(scenario, seed, speed, start=start, faults=faults, work=work), port)
 
 
 class _Listener(ThreadingHTTPServer):

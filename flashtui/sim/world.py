@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from flashtui.sim.http import Request, Response
     from flashtui.sim.scenario import Scenario
     from flashtui.sim.simtime import SimTime
+    from flashtui.sim.work import Work
 
 SURFACES = ("vast", "runpod", "jobs", "hub")
 
@@ -49,10 +50,17 @@ class Surface(Protocol):
 
 
 class World:
-    """All providers of one scenario, one seed and one clock."""
+    """All providers of one scenario, one seed and one clock.
 
-    def __init__(self, scenario: Scenario, seed: int, time: SimTime) -> None:
+    Args:
+        work: runs what rented machines would run as local processes; None for machines that only seem to run.
+    """
+
+    def __init__(
+        self, scenario: Scenario, seed: int, time: SimTime, *, work: Work | None = None
+    ) -> None:
         self.time = time
+        self.work = work
         self.lock = threading.RLock()
         self._urls = {name: f"http://{name}.sim" for name in SURFACES}
         self._build(scenario, seed)
@@ -82,6 +90,9 @@ class World:
     def mounted(self, urls: dict[str, str]) -> None:
         """Tell the world where its surfaces can be reached."""
         self._urls.update(urls)
+        if self.work is not None:
+            clock = f"{self.url('hub')}/_sim/time"
+            self.work.network.update(HF_ENDPOINT=self.url("hub"), FLASHTUI_CLOCK_URL=clock)
 
     def handle(self, request: Request) -> Response:
         """Answer one request; safe from any thread."""
@@ -107,6 +118,8 @@ class World:
         """
         chosen = self.scenario if scenario is None else scenarios.load(scenario)
         self.time.restart()
+        if self.work is not None:
+            self.work.kill_all()
         self._build(chosen, self.seed if seed is None else seed)
 
     def seed_runs(self) -> list[dict[str, object]]:

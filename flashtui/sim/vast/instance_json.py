@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flashtui.sim import market
 from flashtui.sim.vast.contract import GPU_BILLED, STORAGE_FREE, Contract, pull_message
-from flashtui.sim.vast.offers import hourly, static_row
+from flashtui.sim.vast.offer_json import hourly, static_row
 
 if TYPE_CHECKING:
     from flashtui.sim.vast.contract import Phase

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from flashtui.sim import market
 from flashtui.sim.vast.machines import Machine, Slice, machines
+from flashtui.sim.vast.offer_json import prices_of, static_row
+from flashtui.sim.vast.orders import Closure, Move
 
 if TYPE_CHECKING:
     from flashtui.sim.world import World
@@ -67,10 +69,10 @@ class Market:
         )
         self._slices = [machine.slices() for machine in self._machines]
         self._closures = [
-            _Closure.from_row(row, world.start) for row in world.scenario.rows("market", "sold_out")
+            Closure.from_row(row, world.start) for row in world.scenario.rows("market", "sold_out")
         ]
         self._moves = [
-            _Move.from_row(row, world.start) for row in world.scenario.rows("market", "moves")
+            Move.from_row(row, world.start) for row in world.scenario.rows("market", "moves")
         ]
         self._rented: dict[int, set[int]] = {}
         self._relists: dict[int, int] = {}
@@ -207,156 +209,6 @@ class Market:
                 self._statics.clear()
         return {
             **static,
-            **_prices_of(offer, static, kind, allocated_gb),
+            **prices_of(offer, static, kind, allocated_gb),
             "duration": offer.end_date - at,
         }
-
-
-@dataclass(frozen=True, slots=True)
-class _Closure:
-    """A class of GPU that is sold out from `begin` on for `length_s`, and again every `every_s`."""
-
-    gpu_name: str
-    begin: float
-    length_s: float
-    every_s: float
-
-    @classmethod
-    def from_row(cls, row: dict[str, object], start: float) -> _Closure:
-        return cls(
-            str(row["gpu_name"]),
-            start + _float(row["from_s"]),
-            _float(row["for_s"]),
-            _float(row.get("every_s", 0)),
-        )
-
-    def covers(self, at: float) -> bool:
-        since = at - self.begin
-        if since < 0:
-            return False
-        return (since % self.every_s if self.every_s else since) < self.length_s
-
-
-@dataclass(frozen=True, slots=True)
-class _Move:
-    """A price that is `factor` times as high from `begin` on for `length_s`."""
-
-    gpu_name: str
-    begin: float
-    length_s: float
-    factor: float
-
-    @classmethod
-    def from_row(cls, row: dict[str, object], start: float) -> _Move:
-        return cls(
-            str(row["gpu_name"]),
-            start + _float(row["from_s"]),
-            _float(row["for_s"]),
-            _float(row["factor"]),
-        )
-
-    def factor_at(self, at: float) -> float:
-        return self.factor if 0 <= at - self.begin < self.length_s else 1.0
-
-
-def _float(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        msg = f"a market table needs a number, not {value!r}"
-        raise ValueError(msg)
-    return float(value)
-
-
-def static_row(offer: Offer, start: float) -> dict[str, object]:
-    """The fields of an offer that do not depend on its price. Source: vast 2.3."""
-    machine, part, board = offer.machine, offer.part, offer.machine.board
-    fraction = part.size / machine.gpu_count
-    return {
-        "id": offer.offer_id,
-        "ask_contract_id": offer.offer_id,
-        "bundle_id": 611_000_000 + machine.number * 10 + part.size,
-        "bundled_results": None,
-        "machine_id": machine.machine_id,
-        "host_id": machine.host_id,
-        "hostname": None,
-        "cluster_id": None,
-        "resource_type": "gpu",
-        "num_gpus": part.size,
-        "gpu_name": board.gpu_name,
-        "gpu_arch": board.gpu_arch,
-        "gpu_ram": board.gpu_ram,
-        "gpu_total_ram": board.gpu_ram * part.size,
-        "gpu_frac": fraction,
-        "gpu_ids": [200_000 + machine.number * 32 + gpu for gpu in part.gpus()],
-        "gpu_lanes": 16,
-        "gpu_mem_bw": board.gpu_mem_bw,
-        "gpu_max_power": board.gpu_max_power,
-        "gpu_max_temp": 90.0,
-        "compute_cap": board.compute_cap,
-        "cpu_cores": machine.cpu_cores,
-        "cpu_cores_effective": round(machine.cpu_cores * fraction, 2),
-        "disk_space": machine.disk_space,
-        "direct_port_count": max(int(machine.direct_ports * fraction), 0),
-        **machine.traits,
-        "dlperf": round(board.dlperf * part.size, 2),
-        "total_flops": round(board.total_flops * part.size, 2),
-        "storage_cost": machine.storage_cost,
-        "is_bid": False,
-        "discount_rate": 0.0,
-        "discounted_hourly": 0.0,
-        "credit_discount_max": 0.4 if machine.number % 3 else None,
-        "platform_fee": None,
-        "inet_down_billed": None,
-        "inet_up_billed": None,
-        "rn": 1,
-        "rentable": True,
-        "rented": False,
-        "start_date": start - 3600.0 * (1 + machine.number % 300),
-        "end_date": offer.end_date,
-        "time_remaining": "",
-        "time_remaining_isbid": "",
-        "avail_vol_ask_id": offer.offer_id - 4 if machine.number % 2 else None,
-        "avail_vol_dph": 0.000208 if machine.number % 2 else None,
-        "avail_vol_size": 300.0 if machine.number % 2 else None,
-        "nw_disk_min_bw": None,
-        "nw_disk_max_bw": None,
-        "nw_disk_avg_bw": None,
-        "logo": "/static/logos/vastai_small2.png",
-        "webpage": None,
-    }
-
-
-def _prices_of(
-    offer: Offer, static: dict[str, object], kind: str, allocated_gb: float
-) -> dict[str, object]:
-    """The fields that depend on price and storage. Source: vast 2.4."""
-    base = offer.min_bid if kind == "bid" else offer.dph_base
-    disk = offer.machine.storage_cost * allocated_gb / 720
-    total = base + disk
-    board, size = offer.machine.board, offer.part.size
-    reliability = static["reliability2"]
-    weight = reliability if isinstance(reliability, float) else 0.9
-    return {
-        "dph_base": base,
-        "storage_total_cost": disk,
-        "dph_total": total,
-        "dph_total_adj": total,
-        "dlperf_per_dphtotal": board.dlperf * size / total,
-        "flops_per_dphtotal": board.total_flops * size / total,
-        "vram_costperhour": total / (board.gpu_ram * size),
-        "min_bid": offer.min_bid,
-        "discounted_dph_total": total,
-        "score": round(board.dlperf * size / total * weight, 2),
-        "search": hourly(base, disk),
-        "instance": hourly(0.0, disk),
-    }
-
-
-def hourly(gpu: float, disk: float) -> dict[str, object]:
-    """The block in which offers and instances repeat their price."""
-    return {
-        "gpuCostPerHour": gpu,
-        "diskHour": disk,
-        "totalHour": gpu + disk,
-        "discountTotalHour": 0.0,
-        "discountedTotalPerHour": gpu + disk,
-    }
