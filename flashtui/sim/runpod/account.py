@@ -15,6 +15,7 @@ from flashtui.sim.runpod.plans import Plans
 from flashtui.sim.runpod.pods import PodPark, PodWish
 from flashtui.sim.runpod.problem import ProblemError
 from flashtui.sim.runpod.quirks import CATCH_ALL, NO_CREDIT, OrderedTrouble, Quirks, quota_text
+from flashtui.sim.runpod.real_work import RealWork
 from flashtui.sim.runpod.records import Template
 from flashtui.sim.runpod.serverless import HOURS_PER_MONTH, Fleet, FleetSettings
 
@@ -98,6 +99,8 @@ class RunpodState:
         self.volumes: dict[str, Volume] = {}
         self.registries: dict[str, str] = {}
         self.ssh_keys: tuple[str, ...] = ()
+        self.real_work = None if world.work is None else RealWork(world, world.work)
+        self.fleet.host = self.park.work = self.real_work
         seeding.fill(self, table)
         self.money.begin(self.start)
 
@@ -143,6 +146,7 @@ class RunpodState:
         for endpoint in [e for e in self.endpoints.values() if now >= (e.removed_at or now + 1)]:
             self._remove(endpoint)
         for pod in list(self.pods.values()):
+            self.park.advance(pod, now)
             if pod.removed_at is not None and now >= pod.removed_at and pod.ended_at is None:
                 self.park.terminate(pod, now)
 

@@ -7,15 +7,16 @@ rate limits). The bodies of its errors are not documented; small JSON objects ar
 from __future__ import annotations
 
 import json
+import math
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flashtui.sim.http import Response, json_response
-from flashtui.sim.runpod import job_queue
+from flashtui.sim.runpod import job_queue, worker_api
 from flashtui.sim.runpod.account import OWNER_OF_KEY
 from flashtui.sim.runpod.job_queue import job_answer
-from flashtui.sim.runpod.records import Endpoint, Job
+from flashtui.sim.runpod.records import Endpoint, Job, JobPlan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,11 +65,14 @@ class JobApi:
     def handle(self, request: Request) -> Response:
         """Answer one queue operation."""
         now = self._state.now
+        parts = request.path.strip("/").split("/")
+        own = worker_api.handle(self._state, request, parts)
+        if own is not None:
+            return own
         key = request.bearer() or request.headers.get("authorization", "").strip()
         owner = OWNER_OF_KEY.get(key)
         if owner is None:
             return Response(401, b"", {"Content-Type": "application/json"})
-        parts = request.path.strip("/").split("/")
         operation = parts[2] if len(parts) > 2 and parts[0] == "v2" else ""
         known = _OPERATIONS.get((request.method, operation, len(parts)))
         if known is None:
@@ -145,7 +149,7 @@ def submit(call: JobCall, *, is_sync: bool) -> Job:
         job_id=job_id,
         created_at=call.now,
         payload=call.body["input"],
-        plan=call.state.plans.plan(call.endpoint, job_id, is_sync=is_sync),
+        plan=_plan(call, job_id, is_sync=is_sync),
         execution_timeout_s=_bounded(
             policy.get("executionTimeout"), 5.0, configured or _DEFAULT_EXECUTION_S
         ),
@@ -154,6 +158,12 @@ def submit(call: JobCall, *, is_sync: bool) -> Job:
     )
     call.state.submit(call.endpoint, job)
     return job
+
+
+def _plan(call: JobCall, job_id: str, *, is_sync: bool) -> JobPlan:
+    if call.state.fleet.is_real(call.endpoint):
+        return JobPlan(run_s=math.inf)
+    return call.state.plans.plan(call.endpoint, job_id, is_sync=is_sync)
 
 
 def run(call: JobCall) -> Response:

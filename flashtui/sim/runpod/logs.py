@@ -41,6 +41,14 @@ def stream(call: Call, log: Sequence[tuple[float, str, str]]) -> Response:
     return Response(200, body.encode(), dict(_HEADERS))
 
 
+def printed(call: Call, machine_id: str, since: float | None) -> list[tuple[float, str, str]]:
+    """What a real process has printed, all dated at its start; nothing where none runs."""
+    work = call.state.real_work
+    if work is None or since is None:
+        return []
+    return [(since, "container", line) for line in work.lines(machine_id)]
+
+
 def _tail(call: Call) -> int:
     text = call.param("tail")
     if text is None:

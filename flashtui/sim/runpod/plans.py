@@ -48,7 +48,7 @@ class Plans:
         low, high = self._sync_run_s if is_sync else self._run_s
         draw = self._rng("runpod", "job", job_id)
         wanted = {key: value for key, value in table.items() if key in _PLAN_KEYS}
-        run_s = float(wanted.pop("run_s", draw.uniform(low, high)))
+        run_s = max(0.001, float(wanted.pop("run_s", draw.uniform(low, high))))
         steps = int(wanted.pop("steps", 0 if is_sync else draw.randrange(100, 600, 20)))
         chunks = tuple(wanted.pop("chunks", ()))
         wanted.setdefault("output", {"ok": True, "steps": steps} if not is_sync else {"ok": True})

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from flashtui.sim.runpod.books import Books
+    from flashtui.sim.runpod.real_work import RealWork
 
 DISK_RUNNING = 0.10
 VOLUME_RUNNING = 0.10
@@ -67,6 +68,7 @@ class PodPark:
         self._market = market
         self._books = books
         self._boot_s = boot_s
+        self.work: RealWork | None = None
         self._new_id = new_id
         self._rng = rng
 
@@ -153,8 +155,15 @@ class PodPark:
                 level = self._market.stock(card, f"community:{country}", "POD", tick)
                 yield LEVELS.index(level), "COMMUNITY", country
 
+    def advance(self, pod: Pod, now: float) -> None:
+        """Start a pod's process once its container is up."""
+        if self.work is not None and pod.status == "RUNNING" and now >= pod.ready_at:
+            self.work.pod_ready(pod)
+
     def stop(self, pod: Pod, now: float, reason: str = "Exited by User") -> None:
         """Release the GPU; the volume goes on costing, at the stopped rate."""
+        if self.work is not None:
+            self.work.pod_stopped(pod)
         pod.status = "EXITED"
         pod.last_change = f"{reason}: {browser_date(now)}"
         pod.log.append((now, "system", "stop container"))
@@ -182,6 +191,8 @@ class PodPark:
 
     def terminate(self, pod: Pod, now: float) -> None:
         """End all billing for good."""
+        if self.work is not None:
+            self.work.pod_stopped(pod)
         pod.status = "TERMINATED"
         pod.ended_at = now
         pod.shown_until = max(now, pod.shown_until or 0.0)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashtui.sim.http import Response, json_response
 from flashtui.sim.runpod.contract import CONTAINER, CUDA, FLAG, NAME, TEXT, TEXTS, Shape
-from flashtui.sim.runpod.logs import stream
+from flashtui.sim.runpod.logs import printed, stream
 from flashtui.sim.runpod.pods import NoCapacityError, PodWish
 from flashtui.sim.runpod.problem import ProblemError
 from flashtui.sim.runpod.records import Pod, Template
@@ -271,7 +271,8 @@ def pod_action(call: Call) -> Response:
 
 def pod_logs(call: Call) -> Response:
     """A pod's log as server-sent events."""
-    return stream(call, _found(call).log)
+    pod = _found(call)
+    return stream(call, [*pod.log, *printed(call, pod.pod_id, pod.ready_at)])
 
 
 _ONE = "/v2/pods/{id}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashtui.sim.http import Response, json_response
-from flashtui.sim.runpod.logs import stream
+from flashtui.sim.runpod.logs import printed, stream
 from flashtui.sim.runpod.problem import ProblemError
 from flashtui.sim.runpod.rest_serverless import find_endpoint
 from flashtui.sim.runpod.route import Route
@@ -51,7 +51,7 @@ def worker_logs(call: Call) -> Response:
     worker = find_endpoint(call).workers.get(call.args["workerId"])
     if worker is None:
         raise ProblemError(404, "worker not found")
-    return stream(call, worker.log)
+    return stream(call, [*worker.log, *printed(call, worker.worker_id, worker.ready_at)])
 
 
 def list_releases(call: Call) -> Response:

@@ -92,19 +92,21 @@ class Fleet:
             endpoint.clock = moment
             self.settle(endpoint)
         endpoint.clock = max(endpoint.clock, now)
-        if self.host is not None:
-            self._reap(endpoint)
+        if self.is_real(endpoint):
+            self._drive(endpoint)
             self.settle(endpoint)
 
     def settle(self, endpoint: Endpoint) -> None:
         """Apply every rule at the endpoint's own clock."""
         now = endpoint.clock
         job_queue.forget(endpoint, now)
-        has_real_work = self.host is not None
-        job_queue.finish(endpoint, self.trouble, now, has_real_work=has_real_work)
+        is_real = self.is_real(endpoint)
+        job_queue.finish(endpoint, self.trouble, now, has_real_work=is_real)
         self._assign(endpoint, now)
         self._shrink(endpoint, now)
         self._grow(endpoint, now)
+        # A worker that needs no start can begin at once.
+        self._assign(endpoint, now)
         self._bill(endpoint, now)
 
     def delete(self, endpoint: Endpoint, now: float) -> None:
@@ -144,7 +146,7 @@ class Fleet:
         worker.log.append((now, "system", "worker is unhealthy"))
 
     def _assign(self, endpoint: Endpoint, now: float) -> None:
-        if self.host is not None:
+        if self.is_real(endpoint):
             return
         free = [w for w in endpoint.workers.values() if w.status(now) == "IDLE"]
         for worker, job in zip(free, job_queue.queued(endpoint), strict=False):
@@ -158,9 +160,9 @@ class Fleet:
             surplus = len(endpoint.workers) > endpoint.workers_max
             waiting = status in {"THROTTLED", "INITIALIZING"} and not job_queue.queued(endpoint)
             over_min = len(endpoint.workers) > endpoint.workers_min
-            is_idle_too_long = (
-                status == "IDLE" and now >= (worker.idle_since or 0) + endpoint.idle_timeout_s
-            )
+            idle_until = (worker.idle_since or 0) + endpoint.idle_timeout_s
+            is_awaited = self.is_real(endpoint) and bool(job_queue.queued(endpoint))
+            is_idle_too_long = status == "IDLE" and now >= idle_until and not is_awaited
             is_unneeded = over_min and (is_idle_too_long or (waiting and status == "THROTTLED"))
             if self.is_halted() or (surplus and status != "RUNNING") or is_unneeded:
                 self._interrupt(endpoint, worker, now)
@@ -226,8 +228,6 @@ class Fleet:
         worker.usd_per_hour = self.price(endpoint, gpu_id) * endpoint.gpu_count
         worker.log.append((now, "system", f"create container {worker.image}"))
         worker.log.append((worker.ready_at, "system", "start container"))
-        if self.host is not None:
-            self.host.worker_started(endpoint, worker)
 
     def find_machine(self, endpoint: Endpoint, now: float) -> tuple[str, str] | None:
         """A (GPU type, data centre) with enough free cards, the first pool first; None if full."""
@@ -257,12 +257,19 @@ class Fleet:
         pool = (card.pool if card else None) or endpoint.pools[0]
         return self._market.pool_price(pool, self._market.tick(endpoint.priced_at))
 
-    def _reap(self, endpoint: Endpoint) -> None:
-        """Real work only: a worker whose process ended takes no further job."""
+    def is_real(self, endpoint: Endpoint) -> bool:
+        """Whether the endpoint's workers are real processes."""
+        return self.host is not None and self.host.runs(endpoint)
+
+    def _drive(self, endpoint: Endpoint) -> None:
+        """Real work only: start what is up; a worker whose process ended is gone, its job failed."""
         if self.host is None:
             return
         now = endpoint.clock
         for worker in list(endpoint.workers.values()):
+            if worker.ready_at is None or now < worker.ready_at:
+                continue
+            self.host.worker_ready(endpoint, worker)
             code = self.host.exit_code(worker)
             if code is None:
                 continue
@@ -280,7 +287,7 @@ class Fleet:
         for job in endpoint.jobs.values():
             moments.append(job_queue.forgotten_at(job))
             if job.status == "IN_PROGRESS":
-                moments.append(job_queue.ends_at(job, has_real_work=self.host is not None))
+                moments.append(job_queue.ends_at(job, has_real_work=self.is_real(endpoint)))
             elif job.status == "IN_QUEUE":
                 moments.append(job.created_at + endpoint.scaler_value)
         is_waiting = bool(job_queue.queued(endpoint)) or endpoint.workers_min > 0

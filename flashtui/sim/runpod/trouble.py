@@ -35,8 +35,11 @@ class Trouble:
 class WorkerHost(Protocol):
     """Runs real processes for workers (see `sim.work`); absent by default."""
 
-    def worker_started(self, endpoint: Endpoint, worker: Worker) -> None:
-        """A worker's container starts now."""
+    def runs(self, endpoint: Endpoint) -> bool:
+        """Whether this endpoint's workers are real processes."""
+
+    def worker_ready(self, endpoint: Endpoint, worker: Worker) -> None:
+        """A worker's container is up; called again and again while it is."""
 
     def worker_stopped(self, worker: Worker) -> None:
         """A worker is gone: whatever it ran is killed."""
