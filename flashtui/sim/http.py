@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class TransportFault(Exception):
@@ -75,6 +79,7 @@ class Response:
         reset: the connection is reset and no byte is sent.
         lost: the connection is closed and no byte is sent.
         hang: no byte is sent and the connection stays open.
+        hold: of a request that waits for something: asked again until it gives the answer, None meanwhile.
     """
 
     status: int
@@ -86,6 +91,7 @@ class Response:
     reset: bool = False
     lost: bool = False
     hang: bool = False
+    hold: Callable[[], Response | None] | None = None
 
     def delivered(self) -> Response:
         """This answer as an in-process client receives it.

@@ -31,6 +31,7 @@ _BODY_LIMIT = 256 * 1024 * 1024
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 _DRIP_STEP_S = 0.02
 _WORK_TICK_S = 0.1
+_HOLD_STEP_S = 0.02
 
 
 class Running:
@@ -224,6 +225,11 @@ class _Handler(BaseHTTPRequestHandler):
             return
         request = self._request(body)
         response = self.server.world.handle(request)
+        while response.hold is not None:
+            if self.server.closing.wait(_HOLD_STEP_S):
+                self.close_connection = True
+                return
+            self.server.world.held(response)
         if response.delay_s > 0 and self.server.closing.wait(response.delay_s):
             self.close_connection = True
             return

@@ -103,6 +103,16 @@ class World:
             self.requests[f"{request.surface} {request.method}"] += 1
             return self.faults.around(request, lambda: self._carried_out(request))
 
+    def held(self, response: Response) -> None:
+        """Look again at a request that waits; the answer is put into the response once there is one."""
+        with self.lock:
+            self.advance()
+            found = response.hold() if response.hold is not None else None
+            if found is not None:
+                response.hold = None
+                response.status, response.body = found.status, found.body
+                response.headers.update(found.headers)
+
     def advance(self) -> float:
         """Bring every surface up to the present and return that moment."""
         now = self.time.now()

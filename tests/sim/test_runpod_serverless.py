@@ -333,3 +333,31 @@ steps = 400
     assert answer["status"] == "IN_PROGRESS"
     assert answer["output"] == {"step": 200, "total": 400}
     assert row["billed_usd"] == pytest.approx(row["rate_usd_per_hour"] * 3630 / 3600, abs=1e-4)
+
+
+def test_a_synchronous_job_is_waited_for() -> None:
+    with running(
+        f"{_FIXED.split('[[runpod.plans]]', maxsplit=1)[0]}sync_run_s = [5, 5]\n", speed=100
+    ) as sim:
+        endpoint = sim.endpoint()
+        answer = sim.job("POST", f"/{endpoint}/runsync", {"input": {"a": 1}}).json
+    assert (answer["status"], answer["output"]) == ("COMPLETED", {"ok": True})
+    assert answer["id"].startswith("sync-")
+
+
+def test_a_synchronous_job_that_takes_too_long_is_handed_back_unfinished() -> None:
+    with running(_FIXED, speed=100) as sim:
+        endpoint = sim.endpoint()
+        path = f"/{endpoint}/runsync?wait=10000"
+        answer = sim.job("POST", path, {"input": {"a": 1}}).json
+    assert answer["status"] == "IN_QUEUE"
+
+
+def test_a_synchronous_result_is_kept_for_a_minute() -> None:
+    with running(_FIXED) as sim:
+        endpoint = sim.endpoint()
+        job = sim.job("POST", f"/{endpoint}/runsync", {"input": {"a": 1}}).json["id"]
+        sim.step(630 + 59)
+        assert sim.status(endpoint, job)["status"] == "COMPLETED"
+        sim.step(2)
+        assert sim.job("GET", f"/{endpoint}/status/{job}").status == 404

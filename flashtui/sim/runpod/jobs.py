@@ -173,15 +173,23 @@ def run(call: JobCall) -> Response:
 
 
 def runsync(call: JobCall) -> Response:
-    """Queue a job and wait; what is not final when the wait ends has to be polled.
+    """Queue a job and wait for it; what is not final when the wait ends has to be polled.
 
-    Waiting would hold up the world's clock, so the answer is the state at once, as after the
-    shortest wait.
+    While the clock stands still nothing would ever happen, so the answer comes at once.
     """
     job = submit(call, is_sync=True)
-    if call.state.world.time.speed > 0 and job.status == "IN_QUEUE":
-        return json_response(200, {"id": job.job_id, "status": job.status})
-    return json_response(200, job_answer(job, call.now))
+    asked = call.request.first("wait")
+    wait_s = int(asked) / 1000 if asked is not None and asked.isdigit() else 90.0
+    until = call.now + min(max(wait_s, 1.0), 300.0)
+
+    def answer() -> Response | None:
+        now = call.state.now
+        is_standing_still = call.state.world.time.speed == 0
+        if not job.is_over and now < until and not is_standing_still:
+            return None
+        return json_response(200, job_answer(job, now))
+
+    return answer() or Response(200, hold=answer)
 
 
 def _job(call: JobCall) -> Job | None:
