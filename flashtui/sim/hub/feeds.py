@@ -159,7 +159,7 @@ def _heartbeat(report: _Report, now: float) -> dict[str, Any]:
             "stage": stage,
             "ts": round(report.ends_at(), 3),
             **common,
-            **_progress(report, now),
+            **_progress(report, report.ends_at()),
         }
     begun = report.began + report.setup_s
     if now < begun:
