@@ -94,7 +94,7 @@ class JobWatch:
         self._not_found = 0
 
     def looked(self, status: JobStatus, now: datetime) -> PollResult | None:
-        """Take in an answer of the status route; the end of the run, or None: it goes on."""
+        """Take in an answer of the status route; the end of the run, or None: as far as RunPod says, it goes on."""
         self._errors = self._not_found = 0
         if status.state in TERMINAL:
             return _ended(status)
@@ -108,7 +108,7 @@ class JobWatch:
             self._queued_since, self._unhealthy_since = None, None
             self._first_queue_start = now
             self._worker_seen_at = now
-        return self.verdict(now)
+        return None
 
     def wants_health(self, now: datetime) -> bool:
         """Whether the health route should be read now."""
