@@ -9,7 +9,7 @@ import re
 
 from flashtui.domain.text import clean
 
-_DECORATED = re.compile(r"(?:live-)?(?P<name>.*?)(?:[ -]fb)?", re.DOTALL)
+_DECORATED = re.compile(r"(?:live-)?(?P<name>.*?)(?: ?-fb)?", re.DOTALL)
 _OURS = re.compile(r"flash-(?P<short>[a-z0-9]+)-(?P<suffix>[a-z0-9]+)")
 
 

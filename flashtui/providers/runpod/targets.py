@@ -78,7 +78,7 @@ def target_of(handle: JobHandle) -> HandleTarget:
 
 
 def _resource_id(value: object) -> str:
-    if value in {None, ""}:
+    if value is None or value == "":
         return ""
     if not is_resource_id(value):
         msg = f"{NAME}: {clean(value, limit=60)!r} cannot be an id of RunPod's"

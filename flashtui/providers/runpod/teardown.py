@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 PROOF_SPACING_S = 2.0
 _FIRST_PAUSE_S = 2.0
-_LONGEST_PAUSE_S = 20.0
+_LONGEST_PAUSE_S = 15.0
+# What was accepted may linger in listings; only after this long is it taken for not carried out, and asked for again.
+_LINGER_S = 40.0
 _EVIDENCE_LINES = 40
 _NOT_TO_BE_REPEATED = frozenset({"auth", "scope", "no_key"})
 _PAUSE_IN_WORDS = re.compile(r"(?:again|retry) (?:in|after) (\d{1,4}) ?s", re.IGNORECASE)
@@ -70,7 +72,7 @@ class _Drive:
         self._deadline = Deadline.after(means.clock, means.within_s)
         self._evidence: list[str] = []
         self._error: ProviderError | None = None
-        self._was_accepted = False
+        self._accepted_at: dict[str, float] = {}
 
     async def to_proof(self) -> None:
         """Ask and look, again and again, until the proof is there or the time is up."""
@@ -79,7 +81,7 @@ class _Drive:
         tries = 0
         while True:
             tries += 1
-            self._error, self._was_accepted = None, False
+            self._error = None
             asked_pause_s = await self._delete(doomed)
             left = await self._look()
             if left == [] and await self._is_still_absent():
@@ -112,11 +114,13 @@ class _Drive:
         """Send one DELETE for each; returns how many seconds RunPod asked to wait before the next."""
         pause_s = 0.0
         for resource_id, key in doomed:
+            if self._is_lingering(resource_id):
+                continue
             what = f"delete of {self._target.kind} {resource_id}"
             try:
                 status = await self._send_delete(resource_id, key)
                 self._note(f"{what}: {status}")
-                self._was_accepted = True
+                self._accepted_at[resource_id] = self._means.clock.monotonic()
                 self._keys = (key,)  # whoever may delete it owns it
             except NotFound as error:
                 self._note(f"{what}: {error.status}, no such thing")
@@ -124,6 +128,12 @@ class _Drive:
                 self._fail(what, error)
                 pause_s = max(pause_s, _asked_pause_s(error))
         return pause_s
+
+    def _is_lingering(self, resource_id: str) -> bool:
+        accepted_at = self._accepted_at.get(resource_id)
+        return (
+            accepted_at is not None and self._means.clock.monotonic() - accepted_at < _LINGER_S
+        )
 
     async def _send_delete(self, resource_id: str, key: Key) -> int:
         if self._target.kind == "pod":
@@ -167,7 +177,7 @@ class _Drive:
     def _is_hopeless(self) -> bool:
         """Whether asking again with these keys changes nothing: that needs a person, or another key."""
         is_about_key = self._error is not None and self._error.kind in _NOT_TO_BE_REPEATED
-        return is_about_key and not self._was_accepted
+        return is_about_key and not self._accepted_at
 
     def _unconfirmed(self) -> DestroyUnconfirmed:
         seconds = round(self._means.clock.monotonic() - self._began_at)
