@@ -361,3 +361,36 @@ def test_a_synchronous_result_is_kept_for_a_minute() -> None:
         assert sim.status(endpoint, job)["status"] == "COMPLETED"
         sim.step(2)
         assert sim.job("GET", f"/{endpoint}/status/{job}").status == 404
+
+
+def test_purging_too_often_is_too_many_requests() -> None:
+    with running(_FIXED, speed=1) as sim:
+        endpoint = sim.endpoint()
+        statuses = [sim.job("POST", f"/{endpoint}/purge-queue").status for _ in range(3)]
+    assert statuses == [200, 200, 429]
+
+
+def test_an_unknown_queue_operation_is_recorded() -> None:
+    with running(_FIXED) as sim:
+        endpoint = sim.endpoint()
+        assert sim.job("POST", f"/{endpoint}/cancel/nothing").status == 404
+        assert sim.violations() == []
+        assert sim.job("POST", f"/{endpoint}/pause").status == 404
+        assert sim.violations() == ["unknown_route"]
+
+
+def test_a_body_without_input_is_refused() -> None:
+    with running(_FIXED) as sim:
+        endpoint = sim.endpoint()
+        assert sim.job("POST", f"/{endpoint}/run", {"prompt": "x"}).status == 400
+        body = {"input": {}, "policy": {"executionTimeout": 5000, "priority": 1}, "hook": "x"}
+        assert sim.job("POST", f"/{endpoint}/run", body).status == 200
+        assert sim.violations() == ["unknown_field", "unknown_field"]
+
+
+def test_a_load_balancing_endpoint_has_no_queue() -> None:
+    scaling = {"type": "REQUEST_COUNT", "requestCount": 4}
+    with running(_FIXED) as sim:
+        endpoint = sim.endpoint(type="LOAD_BALANCER", scaling=scaling)
+        reply = sim.job("POST", f"/{endpoint}/run", {"input": {}})
+    assert reply.json == {"error": "not allowed for QB API"}

@@ -285,7 +285,7 @@ class RunpodState:
 
     def delete_endpoint(self, endpoint: Endpoint, route: str) -> None:
         """End an endpoint with its workers and jobs, at once or, when ordered, later."""
-        if self.quirks.only_pretends(route):
+        if endpoint.removed_at is not None or self.quirks.only_pretends(route):
             return
         lingers = self.quirks.linger(route)
         if lingers is not None and lingers[1]:
@@ -340,7 +340,7 @@ class RunpodState:
 
     def terminate(self, pod: Pod, route: str) -> None:
         """End a pod, at once or, when ordered, later."""
-        if self.quirks.only_pretends(route):
+        if pod.removed_at is not None or self.quirks.only_pretends(route):
             return
         lingers = self.quirks.linger(route)
         if lingers is not None and lingers[1]:

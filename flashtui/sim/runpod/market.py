@@ -58,6 +58,7 @@ class Market:
         self._volatility = volatility
         self._sells_out = sells_out
         self._prices = lru_cache(maxsize=2048)(self._compute_prices)
+        self._places = lru_cache(maxsize=256)(self._compute_places)
         self._stock = lru_cache(maxsize=16384)(self._compute_stock)
         self.blocked: Callable[[], frozenset[str]] = frozenset
         offset = self._unit("sold-out", "class")
@@ -99,6 +100,9 @@ class Market:
 
     def places(self, card: Card) -> tuple[Place, ...]:
         """The data centres that have machines with this type, free or not."""
+        return self._places(card)
+
+    def _compute_places(self, card: Card) -> tuple[Place, ...]:
         if not card.secure:
             return ()
         share = 0.25 + 0.6 * card.plenty
