@@ -99,7 +99,7 @@ class Response:
         Raises:
             TransportFault: where a socket would have broken.
         """
-        if self.hang:
+        if self.hang or self.hold is not None:
             msg = "no answer before the client's time limit"
             raise Hung(msg)
         if self.reset:
