@@ -191,6 +191,11 @@ class KeyedTable(QuietWidget, Generic[R], can_focus=True):
         """The person is acting here: rows hold their place for some seconds."""
         self._touched_at = self.kit.clock.monotonic()
 
+    def put_cursor(self, key: str) -> None:
+        """Put the cursor on a row by key, as the person's own choice."""
+        if key in self.model.records:
+            self._go_to(self.model.index_of(key))
+
     def toggle_mark(self) -> None:
         """Mark or unmark the row under the cursor."""
         if self.model.cursor is not None:

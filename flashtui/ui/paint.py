@@ -77,7 +77,9 @@ ASCII = Glyphs(
 @lru_cache(maxsize=8)
 def _styles(theme: str, *, no_color: bool) -> MappingProxyType[str, Style]:
     roles = ROLES["plain" if no_color else theme]
-    return MappingProxyType({role: Style.parse(text) for role, text in roles.items()})
+    # Textual lays no background under lines that a widget draws itself.
+    base = Style.parse(roles[""])
+    return MappingProxyType({role: base + Style.parse(text) for role, text in roles.items()})
 
 
 class Paint:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from flashtui.ui.cells import EMPTY_LINE, Cell, Span
-from flashtui.ui.columns import GUTTER, gap_for
+from flashtui.ui.columns import GUTTER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,14 +47,12 @@ def draw_row(
     """A row, or a blank line where there is none."""
     if painted is None:
         return paint.segments(EMPTY_LINE, width)
-    gap = " " * gap_for(width)
     pieces = [(span.text, span.style) for span in painted.gutter]
     x = GUTTER
     for p, cell in zip(placed, painted.cells, strict=True):
         pieces.append((" " * (p.x - x), ""))
         pieces.append((paint.fit(cell.text, p.width, right=p.column.align == "right"), cell.style))
         x = p.x + p.width
-    pieces.append((gap, ""))
     return _joined(paint, pieces, width, _OVER[painted.state])
 
 

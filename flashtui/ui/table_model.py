@@ -76,6 +76,10 @@ class TableModel(Generic[R]):
         """Row number of the cursor; 0 in an empty table."""
         return self._index.get(self.cursor, 0) if self.cursor is not None else 0
 
+    def index_of(self, key: str) -> int:
+        """Row number of a key; 0 when it is not shown."""
+        return self._index.get(key, 0)
+
     def replace(
         self,
         records: Mapping[str, R],

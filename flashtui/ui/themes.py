@@ -16,6 +16,7 @@ ANSI_THEME = "ansi-dark"
 
 def _roles(
     *,
+    text: str,
     dim: str,
     key: str,
     frame: str,
@@ -31,7 +32,7 @@ def _roles(
 ) -> Mapping[str, str]:
     return MappingProxyType(
         {
-            "": "none",
+            "": text,
             "dim": dim,
             "bold": "bold",
             "head": dim,
@@ -60,6 +61,7 @@ def _roles(
 ROLES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "flash-dark": _roles(
+            text="#c9d1d9 on #0d1117",
             dim="#8b949e",
             key="#79c0ff",
             frame="#30363d",
@@ -74,6 +76,7 @@ ROLES: Mapping[str, Mapping[str, str]] = MappingProxyType(
             price="bold #e6edf3",
         ),
         "flash-light": _roles(
+            text="#24292f on #ffffff",
             dim="#57606a",
             key="#0550ae",
             frame="#d0d7de",
@@ -88,6 +91,7 @@ ROLES: Mapping[str, Mapping[str, str]] = MappingProxyType(
             price="bold #1f2328",
         ),
         "contrast": _roles(
+            text="#ffffff on #000000",
             dim="#d0d0d0",
             key="#00ffff",
             frame="#a0a0a0",
@@ -103,6 +107,7 @@ ROLES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         ),
         # The axis of good and bad is blue and orange: the two that the common colour blindnesses keep apart.
         "deuter": _roles(
+            text="#d6e0ec on #10131a",
             dim="#8d99ae",
             key="#8ecae6",
             frame="#33415c",
@@ -117,6 +122,7 @@ ROLES: Mapping[str, Mapping[str, str]] = MappingProxyType(
             price="bold #edf2f4",
         ),
         "ansi-dark": _roles(
+            text="none",
             dim="dim",
             key="cyan",
             frame="dim",
@@ -131,6 +137,7 @@ ROLES: Mapping[str, Mapping[str, str]] = MappingProxyType(
             price="bold",
         ),
         "ansi-light": _roles(
+            text="none",
             dim="dim",
             key="blue",
             frame="dim",
@@ -145,6 +152,7 @@ ROLES: Mapping[str, Mapping[str, str]] = MappingProxyType(
             price="bold",
         ),
         "plain": _roles(
+            text="none",
             dim="dim",
             key="bold",
             frame="none",
@@ -166,7 +174,9 @@ _QUIET_INPUT = MappingProxyType(
 )
 
 
-def _rgb(name: str, *, dark: bool, background: str, foreground: str, primary: str) -> Theme:
+def _rgb(
+    name: str, *, dark: bool, background: str, foreground: str, primary: str, frame: str
+) -> Theme:
     return Theme(
         name=name,
         primary=primary,
@@ -175,7 +185,7 @@ def _rgb(name: str, *, dark: bool, background: str, foreground: str, primary: st
         surface=background,
         panel=background,
         dark=dark,
-        variables=dict(_QUIET_INPUT),
+        variables={**_QUIET_INPUT, "frame": frame, "frame-focus": primary},
     )
 
 
@@ -196,6 +206,8 @@ def _ansi(name: str, *, dark: bool, primary: str) -> Theme:
         boost="ansi_default",
         dark=dark,
         variables={
+            "frame": "ansi_default",
+            "frame-focus": primary,
             "ansi-background": "ansi_black" if dark else "ansi_white",
             "ansi-foreground": "ansi_white" if dark else "ansi_black",
             "input-cursor-background": "ansi_default",
@@ -217,6 +229,7 @@ THEMES: Mapping[str, Theme] = MappingProxyType(
                 background="#0d1117",
                 foreground="#c9d1d9",
                 primary="#58a6ff",
+                frame="#30363d",
             ),
             _rgb(
                 "flash-light",
@@ -224,6 +237,7 @@ THEMES: Mapping[str, Theme] = MappingProxyType(
                 background="#ffffff",
                 foreground="#24292f",
                 primary="#0969da",
+                frame="#d0d7de",
             ),
             _rgb(
                 "contrast",
@@ -231,6 +245,7 @@ THEMES: Mapping[str, Theme] = MappingProxyType(
                 background="#000000",
                 foreground="#ffffff",
                 primary="#00ffff",
+                frame="#a0a0a0",
             ),
             _rgb(
                 "deuter",
@@ -238,6 +253,7 @@ THEMES: Mapping[str, Theme] = MappingProxyType(
                 background="#10131a",
                 foreground="#d6e0ec",
                 primary="#8ecae6",
+                frame="#33415c",
             ),
             _ansi("ansi-dark", dark=True, primary="ansi_cyan"),
             _ansi("ansi-light", dark=False, primary="ansi_blue"),

@@ -1,0 +1,126 @@
+"""The rows of the market: one per provider, product and class, and the offers behind those that are opened; pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from flashtui.domain.allocation import Candidate
+    from flashtui.domain.market import Offer, PriceSheet, Quote
+    from flashtui.domain.money import HourlyRate
+
+
+class MarketRow(NamedTuple):
+    """A quote, or one offer behind it.
+
+    Attributes:
+        quote: the class row, or the class row an offer belongs to.
+        offer: None on a class row.
+        picked: the allocator would take this one for the job in focus.
+        moved: the last change of the price: -1 down, 1 up, 0 none lately.
+        opened: the offers behind this class row are listed below it.
+    """
+
+    quote: Quote
+    offer: Offer | None = None
+    picked: bool = False
+    moved: int = 0
+    opened: bool = False
+
+    @property
+    def rate(self) -> HourlyRate | None:
+        """Dollars per GPU-hour, as last seen."""
+        return self.quote.rate if self.offer is None else self.offer.rate_per_gpu
+
+
+def quote_key(quote: Quote) -> str:
+    """The identity of a class row."""
+    return f"q:{quote.provider}:{quote.product}:{quote.gpu}"
+
+
+def offer_key(offer: Offer) -> str:
+    """The identity of an offer."""
+    return f"o:{offer.provider}:{offer.offer_id}"
+
+
+def market_rows(
+    sheets: Sequence[PriceSheet],
+    *,
+    opened: Collection[str] = (),
+    pick: Candidate | None = None,
+    moves: Mapping[str, int] = MappingProxyType({}),
+) -> tuple[dict[str, MarketRow], dict[str, list[str]]]:
+    """All rows by key, and the keys of offers by the key of the class row they belong under.
+
+    Args:
+        sheets: the newest of every provider.
+        opened: keys of class rows whose offers are wanted.
+        pick: the allocator's choice.
+        moves: by key, which way the price went.
+    """
+    rows: dict[str, MarketRow] = {}
+    children: dict[str, list[str]] = {}
+    picked_offer = _offer_id(pick)
+    for sheet in sheets:
+        for quote in sheet.quotes:
+            key = quote_key(quote)
+            is_open = key in opened
+            rows[key] = MarketRow(
+                quote, None, _is_pick(quote, pick), moves.get(key, 0), opened=is_open
+            )
+        wanted = {
+            k: r.quote for k, r in rows.items() if r.opened and r.quote.provider == sheet.provider
+        }
+        if not wanted:
+            continue
+        behind = _by_class(sheet.offers)
+        for key, quote in wanted.items():
+            offers = behind.get((quote.gpu, quote.product), ())
+            children[key] = [offer_key(offer) for offer in offers]
+            for offer in offers:
+                is_pick = rows[key].picked and offer.offer_id == picked_offer
+                rows[offer_key(offer)] = MarketRow(quote, offer, is_pick)
+    return rows, children
+
+
+def _by_class(offers: Iterable[Offer]) -> Mapping[tuple[str, str], list[Offer]]:
+    groups: dict[tuple[str, str], list[Offer]] = defaultdict(list)
+    for offer in offers:
+        groups[offer.gpu or offer.gpu_raw, offer.product].append(offer)
+    return groups
+
+
+def _is_pick(quote: Quote, pick: Candidate | None) -> bool:
+    return (
+        pick is not None
+        and (quote.provider, quote.gpu) == (pick.provider, pick.gpu)
+        and quote.product == pick.product
+    )
+
+
+def _offer_id(pick: Candidate | None) -> str | None:
+    """The id of the picked offer; the hint is the provider's own, so it is only asked for an id."""
+    found = getattr(pick.offer, "offer_id", None) if pick is not None else None
+    return None if found is None else str(found)
+
+
+def price_moves(
+    before: Mapping[str, HourlyRate], sheets: Sequence[PriceSheet]
+) -> tuple[dict[str, HourlyRate], dict[str, int]]:
+    """The prices now, and for each key that has changed which way it went."""
+    now = {
+        quote_key(quote): quote.rate
+        for sheet in sheets
+        for quote in sheet.quotes
+        if quote.rate is not None
+    }
+    moved = {
+        key: 1 if rate > before[key] else -1
+        for key, rate in now.items()
+        if key in before and rate != before[key]
+    }
+    return now, moved
