@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # The volume disk of a stopped pod (documentation, `pods/storage/types.mdx`): twice the price of a running one's.
 _STOPPED_VOLUME_USD_PER_GB_MONTH = "0.20"
+# Container disk of a running worker (documentation, `serverless/pricing.mdx`).
+_WORKER_DISK_USD_PER_GB_MONTH = "0.10"
 _HOURS_PER_MONTH = 730
 _BILLED_STATUS = frozenset({"RUNNING", "IDLE", "INITIALIZING"})
 _POD_STATES: Mapping[str, ResourceState] = {
@@ -179,22 +181,38 @@ def _endpoint_gpu(
 def _endpoint_rate(
     endpoint: Endpoint, counts: WorkerCounts | None, workers: tuple[Worker, ...], rates: Rates
 ) -> HourlyRate | None:
+    """Cards and container disks of the workers that are up; the whole endpoint, per hour."""
     if counts is None:
         return None
     if counts.billed == 0:
         return ZERO_RATE
+    cards = _cards_rate(endpoint, counts.billed, workers, rates)
+    if cards is None:
+        return None
+    return cards + _disk_rate(_WORKER_DISK_USD_PER_GB_MONTH, endpoint.disk or 0).times(
+        counts.billed
+    )
+
+
+def _cards_rate(
+    endpoint: Endpoint, billed: int, workers: tuple[Worker, ...], rates: Rates
+) -> HourlyRate | None:
     pool_rate = rates.of_endpoint(endpoint)
     cards = (endpoint.gpu.count if endpoint.gpu else None) or 1
-    billed = [w for w in workers if (w.status or "").upper() in _BILLED_STATUS]
-    if len(billed) != counts.billed:
-        return None if pool_rate is None else pool_rate.times(cards * counts.billed)
+    known = [w for w in workers if (w.status or "").upper() in _BILLED_STATUS]
+    if len(known) != billed:
+        return None if pool_rate is None else pool_rate.times(cards * billed)
     total = ZERO_RATE
-    for worker in billed:
+    for worker in known:
         rate = rates.by_id.get(worker.gpu_type_id or "", pool_rate)
         if rate is None:
             return None
         total += rate.times(worker.gpu_count or cards)
     return total
+
+
+def _disk_rate(usd_per_gb_month: str, size_gb: int) -> HourlyRate:
+    return HourlyRate.of(usd_per_gb_month).times(size_gb).per(_HOURS_PER_MONTH)
 
 
 def _pod_rate(pod: Pod, state: ResourceState) -> HourlyRate | None:
@@ -207,7 +225,7 @@ def _pod_rate(pod: Pod, state: ResourceState) -> HourlyRate | None:
         return ZERO_RATE if pod.mounts else None
     if volume.size is None:
         return None
-    return HourlyRate.of(_STOPPED_VOLUME_USD_PER_GB_MONTH).times(volume.size).per(_HOURS_PER_MONTH)
+    return _disk_rate(_STOPPED_VOLUME_USD_PER_GB_MONTH, volume.size)
 
 
 def _workers_note(counts: WorkerCounts | None) -> str:

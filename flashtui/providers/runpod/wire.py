@@ -77,12 +77,13 @@ class EndpointWorkers(Wire):
 
 
 class Endpoint(Wire):
-    """`Endpoint`: answer of create and item of `GET /v2/serverless` (which is not paged)."""
+    """`Endpoint`: answer of create and item of `GET /v2/serverless` (which is not paged); ``disk`` in GB for each worker."""
 
     id: ResourceId
     name: Line = None
     gpu: Annotated[EndpointGpu | None, Section] = None
     workers: Annotated[EndpointWorkers | None, Section] = None
+    disk: Count = None
     timeout_ms: Count = Field(default=None, alias="timeout")
     created_at: Moment = Field(default=None, alias="createdAt")
 
