@@ -131,9 +131,7 @@ class _Drive:
 
     def _is_lingering(self, resource_id: str) -> bool:
         accepted_at = self._accepted_at.get(resource_id)
-        return (
-            accepted_at is not None and self._means.clock.monotonic() - accepted_at < _LINGER_S
-        )
+        return accepted_at is not None and self._means.clock.monotonic() - accepted_at < _LINGER_S
 
     async def _send_delete(self, resource_id: str, key: Key) -> int:
         if self._target.kind == "pod":
