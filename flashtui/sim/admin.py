@@ -31,7 +31,7 @@ Control routes, on every listener, JSON in and out:
   GET    /_sim/prices      ?at=EPOCH                         what each product costs at a moment
   GET    /_sim/state                                         resources as the providers see them
   GET    /_sim/runs                                          the scenario's runs (flashtui.runs/1 items)
-  GET    /_sim/requests                                      how many requests came, per surface and method
+  GET    /_sim/requests                                      how many requests came, per surface and route
 """
 
 

@@ -43,12 +43,16 @@ def walk(key: int, tick: int) -> float:
 
     It changes on only some ticks, as hosts reprice now and then and not all at once.
     """
-    period = 1 + key % 8
-    held = (tick + key % 97) // period * period
+    held = _held(key, tick)
     slow = drift(key, held / 1400)
     middle = drift(key ^ 0x5DEECE66D, held / 130)
     quick = 2 * chance(key ^ 0xB5297A4D, held) - 1
     return math.exp(0.10 * slow + 0.04 * middle + 0.012 * quick)
+
+
+def walk_ends(key: int, tick: int) -> int:
+    """The first tick after this one at which the walk may move."""
+    return _held(key, tick) - key % 97 + _period(key)
 
 
 def is_in(key: int, epoch: float, *, window_s: float, share: float) -> bool:
@@ -59,6 +63,20 @@ def is_in(key: int, epoch: float, *, window_s: float, share: float) -> bool:
 def window_of(key: int, epoch: float, window_s: float) -> int:
     """Number of the window of a comer and goer that a moment lies in."""
     return math.floor(epoch / window_s + (key % 1000) / 1000)
+
+
+def window_ends(key: int, epoch: float, window_s: float) -> float:
+    """Moment at which the window that a moment lies in ends."""
+    return (window_of(key, epoch, window_s) + 1 - (key % 1000) / 1000) * window_s
+
+
+def _period(key: int) -> int:
+    return 2 + key % 11
+
+
+def _held(key: int, tick: int) -> int:
+    period = _period(key)
+    return (tick + key % 97) // period * period
 
 
 def _mixed(value: int) -> int:

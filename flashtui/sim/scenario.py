@@ -3,7 +3,7 @@
 A scenario is TOML. `[vast]`, `[runpod]`, `[hub]` and `[market]` belong to the part of that name; `[[runs]]` are the
 runs a client's store should hold at the start; `[[faults]]` are ordered when the world begins. Times are seconds
 relative to that moment: `-7200.0` is two hours before it. `extends = "calm"` starts from another scenario: tables
-of the same name are merged, runs and faults are added.
+of the same name are merged, arrays of tables, runs and faults are added.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def from_toml(name: str, text: str) -> Scenario:
     below = load(str(raw["extends"])) if "extends" in raw else Scenario(name)
     start = raw.get("start", below.start)
     parts = {
-        part: {**below.table(part), **raw.get(part, {})}
+        part: _merged(below.table(part), raw.get(part, {}))
         for part in _PARTS
         if part in raw or part in below.tables
     }
@@ -102,6 +102,19 @@ def from_toml(name: str, text: str) -> Scenario:
         runs=(*below.runs, *raw.get("runs", ())),
         faults=(*below.faults, *raw.get("faults", ())),
     )
+
+
+def _merged(below: dict[str, object], own: dict[str, object]) -> dict[str, object]:
+    merged = {**below, **own}
+    for name, value in own.items():
+        inherited = below.get(name)
+        if isinstance(value, list) and isinstance(inherited, list) and _are_tables(value):
+            merged[name] = [*inherited, *value]
+    return merged
+
+
+def _are_tables(rows: list[object]) -> bool:
+    return bool(rows) and all(isinstance(row, dict) for row in rows)
 
 
 def run_at(run: dict[str, object], start: float) -> dict[str, object]:

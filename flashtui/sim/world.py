@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from flashtui.sim.work import Work
 
 SURFACES = ("vast", "runpod", "jobs", "hub")
+_ID = "{id}"
+_MOST_ROUTES = 500
 
 
 class Surface(Protocol):
@@ -100,7 +102,7 @@ class World:
             if request.path.startswith("/_sim/"):
                 return admin.handle(self, request)
             self.advance()
-            self.requests[f"{request.surface} {request.method}"] += 1
+            self._count(request)
             return self.faults.around(request, lambda: self._carried_out(request))
 
     def held(self, response: Response) -> None:
@@ -155,7 +157,18 @@ class World:
                 item["may_bill"] = True
         item.setdefault("may_bill", False)
 
+    def _count(self, request: Request) -> None:
+        """Count a request by its route, with ids taken out; the number of names stays bounded."""
+        parts = [_ID if _looks_like_an_id(part) else part for part in request.path.split("/")]
+        name = f"{request.surface} {request.method} {'/'.join(parts)}"
+        if name in self.requests or len(self.requests) < _MOST_ROUTES:
+            self.requests[name] += 1
+
     def _carried_out(self, request: Request) -> Response:
         if request.path == "/login":
             return login_page()
         return self.surfaces[request.surface].handle(request)
+
+
+def _looks_like_an_id(part: str) -> bool:
+    return len(part) > 2 and any(letter.isdigit() for letter in part)

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from flashtui.sim import scenario as scenarios
+from flashtui.sim.faults import catalogue
 from flashtui.sim.http import BodyCut, ConnectionWasReset, Hung, ReplyLost, Request, Response
 from flashtui.sim.server import build_world, serve, start_in_thread
 from tests.sim.vast_sim import KEY, START, Sim, world_of
@@ -186,7 +187,10 @@ def test_the_ledger_says_what_is_billed_now(vast: Sim) -> None:
 def test_requests_are_counted(vast: Sim) -> None:
     vast.search()
     vast.search()
-    assert vast.admin("GET", "/_sim/requests")["requests"] == {"vast POST": 2}
+    vast.instance(4242)
+    vast.instance(4243)
+    counts = vast.admin("GET", "/_sim/requests")["requests"]
+    assert counts == {"vast POST /api/v0/bundles/": 2, "vast GET /api/v0/instances/{id}/": 2}
 
 
 # -- scenarios -------------------------------------------------------------------------------------------------------
@@ -257,6 +261,50 @@ def test_a_scenario_that_is_wrong_says_so(text: str) -> None:
 def test_a_contract_with_an_unknown_field_says_so() -> None:
     with pytest.raises(ValueError, match="colour"):
         world_of('[[vast.instances]]\ncolour = "red"\n')
+
+
+def test_the_storm_orders_every_fault_there_is() -> None:
+    ordered = {str(fault["name"]) for fault in scenarios.load("storm").faults}
+    assert ordered == set(catalogue())
+
+
+def test_the_busy_world_has_five_thousand_offers(vast: Sim) -> None:
+    vast.start_over("busy")
+    assert len(vast.search({"limit": 5000})) >= 5000
+
+
+def test_the_demos_story_goes_as_told(vast: Sim) -> None:
+    vast.start_over("demo")
+
+    def h100() -> float:
+        return float(
+            vast.search({"gpu_name": {"eq": "H100 SXM"}, "num_gpus": {"eq": 1}})[0]["dph_base"]
+        )
+
+    def statuses() -> tuple[int, int]:
+        search = vast.send("POST", "/api/v0/bundles/", {"limit": 1}).status
+        return search, vast.send("GET", "/api/v1/instances/").status
+
+    stranger, orphan = 28390011, 28452077
+    before = h100()
+    vast.step(20)
+    assert h100() < 0.92 * before
+    assert (statuses(), vast.instance(orphan)) == ((200, 200), None)
+    vast.step(12)
+    assert vast.instance(orphan)["label"] == "flash-1796061000-3b4c5d6e-s0-a1"
+    vast.step(8)
+    assert statuses() == (429, 429)
+    vast.step(22)
+    assert vast.instance(stranger)["actual_status"] == "offline"
+    assert vast.send("DELETE", f"/api/v0/instances/{orphan}/", {}).json == {"success": True}
+    vast.step(15)
+    assert statuses() == (200, 200)
+    assert orphan in [row["id"] for row in vast.instances()["instances"]]
+    vast.step(10)
+    assert 2.0 < vast.credit() < 2.61
+    vast.step(20)
+    assert orphan not in [row["id"] for row in vast.instances()["instances"]]
+    assert vast.admin("GET", "/_sim/ledger")["resources"][-1]["closed_at"] == START + 62 + 40
 
 
 # -- command line ----------------------------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ from flashtui.sim.world import World
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from flashtui.sim.work import Work
+
 START = 1_796_087_200.0
 KEY = "vast-demo-key"
 TIMEOUT_S = 10.0
@@ -37,9 +39,11 @@ class Reply:
 class Sim:
     """One simulator on loopback whose time stands still until stepped."""
 
-    def __init__(self, scenario: str | Scenario = "empty", seed: int = 7) -> None:
+    def __init__(
+        self, scenario: str | Scenario = "empty", seed: int = 7, *, work: Work | None = None
+    ) -> None:
         chosen = load(scenario) if isinstance(scenario, str) else scenario
-        self.world = World(chosen, seed, SimTime(START, 0.0, lambda: 0.0))
+        self.world = World(chosen, seed, SimTime(START, 0.0, lambda: 0.0), work=work)
         self.running: Running = serve(self.world)
 
     def close(self) -> None:

@@ -14,6 +14,7 @@ from flashtui.sim.vast import contract as life
 from flashtui.sim.vast import seeded
 from flashtui.sim.vast.contract import Contract, Phase
 from flashtui.sim.vast.events import Strike, strikes
+from flashtui.sim.vast.real_work import RealWork
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,6 +39,7 @@ class Contracts:
         self._world = world
         self._market = offers
         self._has_card = has_card
+        self._work = RealWork(world)
         self._credit = Decimal(repr(credit_usd))
         self._spent_before: Decimal | None = None
         self._next_id = _FIRST_ID
@@ -117,6 +119,7 @@ class Contracts:
     def destroy(self, contract: Contract, now: float) -> None:
         """End a contract and its billing; the GPUs go back on the market under new ids."""
         contract.destroyed_at = now
+        self._work.end(contract)
         del self.live[contract.contract_id]
         self.gone.append(contract)
         self._world.ledger.close(PROVIDER, str(contract.contract_id), now)
@@ -152,6 +155,15 @@ class Contracts:
         """Carry out everything that is due until now, in order of time."""
         if now < self._at:
             return
+        self._advance(now)
+        if self._world.work is None:
+            return
+        for contract in list(self.live.values()):
+            code = self._work.exit_code(contract)
+            if code is not None and contract.phase(now).actual == "running":
+                self._exit(contract, str(code), now)
+
+    def _advance(self, now: float) -> None:
         pending = deque(
             sorted(strikes(self._world.faults, self.live, self._at, now), key=lambda s: s.at)
         )
@@ -222,8 +234,10 @@ class Contracts:
         self._stop_by_provider(contract, at)
 
     def _container_exits(self, contract: Contract, fault: Fault, at: float) -> None:
-        message = f"container exited with code {fault.text_arg('code', '1')}\n"
-        contract.plan(at, Phase(at, "exited", message=message))
+        self._exit(contract, fault.text_arg("code", "1"), at)
+
+    def _exit(self, contract: Contract, code: str, at: float) -> None:
+        contract.plan(at, Phase(at, "exited", message=f"container exited with code {code}\n"))
         self.replan(contract)
 
     def _host_goes_offline(self, contract: Contract, fault: Fault, at: float) -> None:
@@ -263,6 +277,7 @@ class Contracts:
             phase = contract.phases[contract.applied]
             contract.applied += 1
             self._bill(contract, phase, at)
+            self._work.follow(contract, phase)
 
     def _bill(self, contract: Contract, phase: Phase, at: float) -> None:
         ledger, name = self._world.ledger, str(contract.contract_id)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flashtui.sim.http import Request, Response
+from flashtui.sim.vast.real_work import RealWork
 from flashtui.sim.vast.replies import json_object, refusal, success
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Logs:
     def __init__(self, world: World, contracts: Contracts) -> None:
         self._world = world
         self._contracts = contracts
+        self._work = RealWork(world)
         self._files: OrderedDict[str, _File] = OrderedDict()
         self._count = 0
 
@@ -50,7 +52,7 @@ class Logs:
         if str(body.get("daemon_logs", "")).lower() == "true":
             lines = daemon_lines(contract, self._world.time.now())
         else:
-            lines = self._world_lines(contract)
+            lines = self._container_lines(contract)
         wanted = body.get("filter")
         if isinstance(wanted, str) and wanted:
             lines = [line for line in lines if wanted in line]
@@ -86,8 +88,9 @@ class Logs:
             )
         return Response(200, file.text.encode(), {"Content-Type": "binary/octet-stream"})
 
-    def _world_lines(self, contract: Contract) -> list[str]:
-        return container_lines(contract, self._world.time.now())
+    def _container_lines(self, contract: Contract) -> list[str]:
+        real = self._work.lines(contract)
+        return container_lines(contract, self._world.time.now()) if real is None else real
 
     def _upload(self, request: Request, text: str, **extra: str) -> Response:
         self._count += 1

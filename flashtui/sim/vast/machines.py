@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from flashtui.sim import market
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _DAY_S = 86400.0
+# A whole class of GPU moves at most this often.
+_CLASS_TICKS = 6
 _MACHINES_PER_WEIGHT = 1.65
 
 
@@ -62,15 +65,32 @@ class Machine:
     traits: dict[str, object]
 
     def usd_per_gpu(self, at: float) -> float:
-        """Asking price of one GPU at a moment; holds for a whole tick."""
+        """Asking price of one GPU at a moment; holds for whole ticks."""
         tick = market.tick_of(at)
-        common = market.walk(market.key_of("board", self.board.gpu_name), tick)
-        return self.usd * market.walk(self.key, tick) * (0.5 + 0.5 * common)
+        return self.usd * market.walk(self.key, tick) * (0.5 + 0.5 * self.board_factor(tick))
 
     def bid_floor_per_gpu(self, at: float) -> float:
         """Lowest winning bid for one GPU at a moment; 0 where the host takes no bids."""
-        wander = 1 + 0.25 * market.drift(self.key ^ 0xB1D, market.tick_of(at) / 60)
+        wander = market.walk(self.key, market.tick_of(at)) ** 2
         return self.usd_per_gpu(at) * self.bid_share * wander
+
+    def board_factor(self, tick: int) -> float:
+        """How the whole class of GPU moves together."""
+        return _board_factor(self.board.gpu_name, tick // _CLASS_TICKS * _CLASS_TICKS)
+
+    def changes_after(self, at: float, start: float) -> float:
+        """A moment until which neither its prices nor what it has free can change."""
+        tick = market.tick_of(at)
+        moments = [market.walk_ends(self.key, tick) * market.TICK_S]
+        moments.append((tick // _CLASS_TICKS + 1) * _CLASS_TICKS * market.TICK_S)
+        moments += [market.window_ends(*window) for window in self._windows(at)]
+        if not self.is_steady:
+            moments.append(market.window_ends(self.key, at, self.window_s))
+        horizon = start + self.horizon_s
+        return min(*moments, horizon if horizon > at else math.inf)
+
+    def _windows(self, at: float) -> list[tuple[int, float, float]]:
+        return [(self.key + gpu * 7919, at, 900.0 + 60 * gpu) for gpu in range(self.gpu_count)]
 
     def is_listed(self, at: float, start: float) -> bool:
         """Whether the host offers anything at a moment."""
@@ -89,9 +109,9 @@ class Machine:
         """Positions of the GPUs that other people have rented at a moment."""
         return frozenset(
             gpu
-            for gpu in range(self.gpu_count)
+            for gpu, (key, moment, window_s) in enumerate(self._windows(at))
             if not (self.is_steady and gpu == 0)
-            and market.is_in(self.key + gpu * 7919, at, window_s=900.0 + 60 * gpu, share=0.25)
+            and market.is_in(key, moment, window_s=window_s, share=0.25)
         )
 
     def slices(self) -> list[Slice]:
@@ -104,6 +124,11 @@ class Machine:
             if size == 1:
                 return found
             size = size // 2 if size % 2 == 0 else 1
+
+
+@lru_cache(maxsize=512)
+def _board_factor(gpu_name: str, tick: int) -> float:
+    return market.walk(market.key_of("board", gpu_name), tick)
 
 
 def machines(rng_for: Callable[..., random.Random], scale: float) -> list[Machine]:

@@ -2,10 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flashtui.sim.vast.offers import Offer
+
+
+class OfferRow(Mapping[str, object]):
+    """One priced offer for filters and orders to look at; `whole` is what goes over the wire."""
+
+    __slots__ = ("_fixed", "_priced", "offer")
+
+    def __init__(
+        self, offer: Offer, fixed: dict[str, object], kind: str, allocated_gb: float
+    ) -> None:
+        self.offer = offer
+        self._fixed = fixed
+        self._priced = prices_of(offer, fixed, kind, allocated_gb)
+
+    def at(self, moment: float) -> OfferRow:
+        """The same offer later on, while its price still holds."""
+        self._priced["duration"] = self.offer.end_date - moment
+        return self
+
+    def whole(self) -> dict[str, object]:
+        """Every field the API shows."""
+        base, disk = self._priced["dph_base"], self._priced["storage_total_cost"]
+        blocks = {
+            "search": hourly(_float(base), _float(disk)),
+            "instance": hourly(0.0, _float(disk)),
+        }
+        return {**self._fixed, **self._priced, **blocks}
+
+    def __getitem__(self, name: str) -> object:
+        return self._priced[name] if name in self._priced else self._fixed[name]
+
+    def get(self, name: str, default: object = None) -> object:
+        """A field, or the default."""
+        found = self._priced.get(name, self)
+        return self._fixed.get(name, default) if found is self else found
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._fixed
+        yield from self._priced
+
+    def __len__(self) -> int:
+        return len(self._fixed) + len(self._priced)
+
+
+def _float(value: object) -> float:
+    return value if isinstance(value, float) else 0.0
 
 
 def static_row(offer: Offer, start: float) -> dict[str, object]:
@@ -88,8 +135,6 @@ def prices_of(
         "min_bid": offer.min_bid,
         "discounted_dph_total": total,
         "score": round(board.dlperf * size / total * weight, 2),
-        "search": hourly(base, disk),
-        "instance": hourly(0.0, disk),
     }
 
 

@@ -6,13 +6,14 @@ dph_total = dph_base + storage_total_cost, for all GPUs of the offer.
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from flashtui.sim import market
 from flashtui.sim.vast.machines import Machine, Slice, machines
-from flashtui.sim.vast.offer_json import prices_of, static_row
+from flashtui.sim.vast.offer_json import OfferRow, static_row
 from flashtui.sim.vast.orders import Closure, Move
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _FIRST_ID = 27_000_000
 _SLICES = 64
 _RELISTS = 16
 _KEPT_SHEETS = 6
+_KEPT_STATICS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +44,20 @@ class Offer:
     end_date: float
 
 
-@dataclass(slots=True)
-class Sheet:
+class Sheet(NamedTuple):
     """Everything listed during one tick."""
 
     at: float
     offers: dict[int, Offer]
-    rows: OrderedDict[tuple[str, float], list[dict[str, object]]] = field(
-        default_factory=OrderedDict
-    )
+
+
+class _Kept(NamedTuple):
+    """What a machine offers, and the span of time for which that holds."""
+
+    since: float
+    until: float
+    factor: float
+    offers: list[Offer]
 
 
 class Market:
@@ -79,6 +86,10 @@ class Market:
         self._away_until: dict[int, float] = {}
         self._statics: dict[int, dict[str, object]] = {}
         self._sheet: Sheet | None = None
+        self._kept: dict[int, _Kept] = {}
+        self._rows: OrderedDict[tuple[str, float], tuple[float, dict[int, OfferRow]]] = (
+            OrderedDict()
+        )
         self.version = 0
 
     def gpu_names(self) -> list[str]:
@@ -100,17 +111,23 @@ class Market:
             self._sheet = Sheet(tick, {offer.offer_id: offer for offer in self._listed(tick)})
         return self._sheet
 
-    def rows(self, at: float, *, kind: str, allocated_gb: float) -> list[dict[str, object]]:
+    def rows(self, at: float, *, kind: str, allocated_gb: float) -> list[OfferRow]:
         """All offers as the API shows them, priced with so much storage; `kind` is "bid" or "on-demand"."""
-        sheet = self.sheet(at)
-        kept = sheet.rows.get((kind, allocated_gb))
-        if kept is None:
-            kept = [self._row(offer, sheet.at, kind, allocated_gb) for offer in sheet.offers.values()
-                    if kind != "bid" or offer.min_bid > 0]  # fmt: skip
-            sheet.rows[kind, allocated_gb] = kept
-            if len(sheet.rows) > _KEPT_SHEETS:
-                sheet.rows.popitem(last=False)
-        return kept
+        sheet, name = self.sheet(at), (kind, allocated_gb)
+        before = self._rows.get(name, (0.0, {}))[1]
+        found: dict[int, OfferRow] = {}
+        for offer in sheet.offers.values():
+            if kind == "bid" and offer.min_bid <= 0:
+                continue
+            row = before.get(offer.offer_id)
+            if row is None or row.offer is not offer:
+                row = OfferRow(offer, self._fixed(offer), kind, allocated_gb)
+            found[offer.offer_id] = row.at(sheet.at)
+        self._rows[name] = (sheet.at, found)
+        self._rows.move_to_end(name)
+        if len(self._rows) > _KEPT_SHEETS:
+            self._rows.popitem(last=False)
+        return list(found.values())
 
     def prices(self, at: float) -> list[dict[str, object]]:
         """Bare prices at any moment; storage is not included beyond the server's default of 8 GB."""
@@ -128,87 +145,79 @@ class Market:
             for offer in offers
         ]
 
-    def row(self, offer: Offer, at: float, allocated_gb: float) -> dict[str, object]:
-        """One offer as the API shows it."""
-        return self._row(offer, at, "on-demand", allocated_gb)
-
     def take(self, offer: Offer) -> None:
         """Rent a slice: every overlapping offer disappears for everyone."""
         self._rented.setdefault(offer.machine.number, set()).update(offer.part.gpus())
-        self._changed()
+        self._changed(offer.machine)
 
     def give_back(self, offer: Offer) -> None:
         """End a rental: the machine is listed again under new ids."""
         number = offer.machine.number
         self._rented.get(number, set()).difference_update(offer.part.gpus())
         self._relists[number] = (self._relists.get(number, 0) + 1) % _RELISTS
-        self._statics.clear()
-        self._changed()
+        self._changed(offer.machine)
 
     def withdraw(self, machine: Machine, until: float) -> None:
         """A host leaves the market until a moment."""
         self._away_until[machine.number] = until
-        self._changed()
+        self._changed(machine)
 
-    def _changed(self) -> None:
+    def _changed(self, machine: Machine) -> None:
         """Something was rented, given back or withdrawn within the tick."""
+        self._kept.pop(machine.number, None)
         self._sheet = None
         self.version += 1
 
     def _listed(self, at: float) -> list[Offer]:
         found: list[Offer] = []
         shut = {closure.gpu_name for closure in self._closures if closure.covers(at)}
+        factors = {move.gpu_name: self._moved(move.gpu_name, at) for move in self._moves}
         for machine in self._machines:
-            if machine.board.gpu_name in shut or not machine.is_listed(at, self._start):
+            name = machine.board.gpu_name
+            if name in shut or at < self._away_until.get(machine.number, 0.0):
                 continue
-            if at < self._away_until.get(machine.number, 0.0):
-                continue
-            found += self._offers_of(machine, at)
+            found += self._offers_of(machine, at, factors.get(name, 1.0))
         return found
 
-    def _offers_of(self, machine: Machine, at: float) -> list[Offer]:
+    def _offers_of(self, machine: Machine, at: float, factor: float) -> list[Offer]:
+        """What a machine offers, from memory while nothing about it can have changed."""
+        kept = self._kept.get(machine.number)
+        if kept is not None and kept.since <= at < kept.until and kept.factor == factor:
+            return kept.offers
+        offers = (
+            self._new_offers_of(machine, at, factor) if machine.is_listed(at, self._start) else []
+        )
+        until = machine.changes_after(at, self._start)
+        self._kept[machine.number] = _Kept(at, until, factor, offers)
+        return offers
+
+    def _new_offers_of(self, machine: Machine, at: float, factor: float) -> list[Offer]:
         busy = machine.taken(at) | self._rented.get(machine.number, set())
-        per_gpu = machine.usd_per_gpu(at) * self._moved(machine, at)
-        floor = machine.bid_floor_per_gpu(at) * self._moved(machine, at)
+        per_gpu = machine.usd_per_gpu(at) * factor
+        floor = machine.bid_floor_per_gpu(at) * factor
         generation = machine.relistings(at, self._start) * _RELISTS + self._relists.get(
             machine.number, 0
         )
         first_id = _FIRST_ID + (generation * len(self._machines) + machine.number) * _SLICES
         found: list[Offer] = []
         seen: set[int] = set()
+        end = self._start + machine.horizon_s
         for part in self._slices[machine.number]:
             if part.size in seen or any(gpu in busy for gpu in part.gpus()):
                 continue
             seen.add(part.size)
             whole = round(per_gpu * part.size, 4)
             bid = round(min(floor * part.size, whole), 4)
-            found.append(
-                Offer(
-                    first_id + part.index,
-                    machine,
-                    part,
-                    whole,
-                    bid,
-                    self._start + machine.horizon_s,
-                )
-            )
+            found.append(Offer(first_id + part.index, machine, part, whole, bid, end))
         return found
 
-    def _moved(self, machine: Machine, at: float) -> float:
-        factor = 1.0
-        for move in self._moves:
-            if move.gpu_name == machine.board.gpu_name:
-                factor *= move.factor_at(at)
-        return factor
+    def _moved(self, gpu_name: str, at: float) -> float:
+        return math.prod(move.factor_at(at) for move in self._moves if move.gpu_name == gpu_name)
 
-    def _row(self, offer: Offer, at: float, kind: str, allocated_gb: float) -> dict[str, object]:
-        static = self._statics.get(offer.offer_id)
-        if static is None:
-            static = self._statics[offer.offer_id] = static_row(offer, self._start)
-            if len(self._statics) > 20_000:
+    def _fixed(self, offer: Offer) -> dict[str, object]:
+        fixed = self._statics.get(offer.offer_id)
+        if fixed is None:
+            if len(self._statics) > 2 * len(self._machines) + _KEPT_STATICS:
                 self._statics.clear()
-        return {
-            **static,
-            **prices_of(offer, static, kind, allocated_gb),
-            "duration": offer.end_date - at,
-        }
+            fixed = self._statics[offer.offer_id] = static_row(offer, self._start)
+        return fixed

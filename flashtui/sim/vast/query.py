@@ -6,13 +6,14 @@ Source: vast 2.2 (query object, operators, aliases, virtual columns) and 3.3 (in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeGuard
+from typing import TypeGuard, TypeVar
 
 from flashtui.sim.vast.places import country_of
 
 Row = Mapping[str, object]
 Note = Callable[[str, str], None]
 Test = Callable[[Row], bool]
+R = TypeVar("R", bound=Row)
 
 OPERATORS = frozenset({"eq", "neq", "gt", "gte", "lt", "lte", "in", "notin"})
 ALIASES = {
@@ -159,7 +160,7 @@ def _as_number(value: object) -> float | None:
     return None
 
 
-def ordered(rows: list[Row], order: object, known: Iterable[str], note: Note) -> list[Row]:
+def ordered(rows: Iterable[R], order: object, known: Iterable[str], note: Note) -> list[R]:
     """Rows sorted by `[[field, "asc" | "desc"], ...]`, nulls last; unknown fields are ignored and noted.
 
     Raises:

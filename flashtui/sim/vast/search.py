@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from flashtui.sim.vast.account import Caller
+    from flashtui.sim.vast.offer_json import OfferRow
     from flashtui.sim.vast.offers import Market
     from flashtui.sim.world import World
 
@@ -90,7 +91,7 @@ class Search:
                 self._kept.popitem(last=False)
         return kept
 
-    def _rows(self, query: dict[str, object], *, has_key: bool, now: float) -> list[language.Row]:
+    def _rows(self, query: dict[str, object], *, has_key: bool, now: float) -> list[OfferRow]:
         kind = _KINDS.get(str(query.get("type", "on-demand")))
         if kind is None:
             self._note("unknown_type", str(query.get("type")))
@@ -102,18 +103,18 @@ class Search:
         tests = language.tests_from(filters, {*known, *_VIRTUAL}, self._note)
         if "allocated_storage" in query:
             tests.append(_has_disk(storage))
-        rows: list[language.Row] = [row for row in everything if all(test(row) for test in tests)]
+        rows = [row for row in everything if all(test(row) for test in tests)]
         return self._page(rows, query, known, has_key=has_key, now=now)
 
     def _page(
         self,
-        rows: list[language.Row],
+        rows: list[OfferRow],
         query: dict[str, object],
         known: Collection[str],
         *,
         has_key: bool,
         now: float,
-    ) -> list[language.Row]:
+    ) -> list[OfferRow]:
         if not has_key:
             # Without a key: 64 rows, cheapest first, whatever is asked (vast 2.6).
             return language.ordered(rows, [["dph_total", "asc"]], known, self._note)[
@@ -158,10 +159,11 @@ def _query_of(request: Request) -> object:
     return {} if text is None else json_object(text.encode())
 
 
-def _selected(rows: list[language.Row], columns: object) -> list[language.Row]:
+def _selected(rows: list[OfferRow], columns: object) -> list[dict[str, object]]:
+    whole = [row.whole() for row in rows]
     if not isinstance(columns, list) or "*" in columns:
-        return rows
-    return [{name: row.get(name) for name in columns} for row in rows]
+        return whole
+    return [{name: row.get(name) for name in columns} for row in whole]
 
 
 def _has_disk(storage_gb: float) -> language.Test:
