@@ -7,7 +7,7 @@ import random
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flashtui.domain.secret import Secret
 from flashtui.net.exchange import Http
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from flashtui.domain.clock import Clock
-    from flashtui.providers.base import Plugin, PriceSource
-    from flashtui.providers.runpod.provider import RunPodProvider
+    from flashtui.providers.base import Plugin, PriceSource, Provider
 
 KEY = "rpa_DEMOKEY"
 READ_ONLY = "rpa_DEMOREADONLY"
@@ -69,9 +68,8 @@ class Rig:
     redactor: Redactor
 
     @property
-    def provider(self) -> RunPodProvider:
-        found: Any = self.plugin.provider
-        return found
+    def provider(self) -> Provider:
+        return self.plugin.provider
 
     @property
     def prices(self) -> PriceSource:

@@ -49,6 +49,7 @@ def _play(scenario: dict[str, Any]) -> tuple[PollResult, float]:
     beats = scenario["heartbeat_timeline"]
     watch = _watch(has_heartbeats=beats is not None)
     now_s = 0.0
+    outcome: PollResult | float
     while True:
         _, told = _latest(scenario["status_timeline"], now_s)
         told = {"status": told} if isinstance(told, str) else told
