@@ -46,26 +46,26 @@ def _latest(timeline: list[list[Any]], now_s: float) -> tuple[float, Any]:
 
 
 def _play(scenario: dict[str, Any]) -> tuple[PollResult, float]:
-    beats = scenario["heartbeat_timeline"]
-    watch = _watch(has_heartbeats=beats is not None)
+    watch = _watch(has_heartbeats=scenario["heartbeat_timeline"] is not None)
     now_s = 0.0
-    outcome: PollResult | float
     while True:
-        _, told = _latest(scenario["status_timeline"], now_s)
-        told = {"status": told} if isinstance(told, str) else told
-        if "raise" in told:
-            outcome: PollResult | float | None = watch.failed(
-                Unavailable(told["raise"]), _at(now_s)
-            )
-        else:
-            outcome = watch.looked(JobStatus.model_validate(told), _at(now_s))
-            if beats and beats[0][0] <= now_s and outcome is None:
-                at, beat = _latest(beats, now_s)
-                watch.beat(Beat(_at(at), beat["stage"]), _at(now_s))
-            outcome = outcome or watch.verdict(_at(now_s)) or 10.0
+        outcome = _look(watch, scenario, now_s)
         if isinstance(outcome, PollResult):
             return outcome, now_s
         now_s += outcome
+
+
+def _look(watch: JobWatch, scenario: dict[str, Any], now_s: float) -> PollResult | float:
+    beats = scenario["heartbeat_timeline"]
+    _, told = _latest(scenario["status_timeline"], now_s)
+    told = {"status": told} if isinstance(told, str) else told
+    if "raise" in told:
+        return watch.failed(Unavailable(told["raise"]), _at(now_s))
+    ended = watch.looked(JobStatus.model_validate(told), _at(now_s))
+    if beats and beats[0][0] <= now_s:
+        at, beat = _latest(beats, now_s)
+        watch.beat(Beat(_at(at), beat["stage"]), _at(now_s))
+    return ended or watch.verdict(_at(now_s)) or 10.0
 
 
 @pytest.mark.parametrize("scenario", _scenarios(), ids=lambda s: str(s["name"]))
