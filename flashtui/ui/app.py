@@ -9,6 +9,7 @@ from textual.app import App
 
 from flashtui.ui.containment import Faults, Kit
 from flashtui.ui.crash import write_report
+from flashtui.ui.output import cropped
 from flashtui.ui.paint import Paint
 from flashtui.ui.screens.dashboard import Dashboard
 from flashtui.ui.themes import ANSI_THEME, DEFAULT_THEME, THEMES, theme_after
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from rich.console import RenderableType
     from textual.driver import Driver
     from textual.screen import Screen
 
@@ -76,6 +78,7 @@ class FlashApp(App[None], inherit_bindings=False):
             session.clock,
             Faults(session.clock),
         )
+        self.ascii_only = ascii_only
         self.report_file: Path | None = None
         self._no_color = no_color
         self._tick_s = tick_s
@@ -118,6 +121,10 @@ class FlashApp(App[None], inherit_bindings=False):
             return
         with self.kit.faults.contained("the clock tick"), self.batch_update():
             dashboard.tick()
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        """Send a picture, or the part of it that changed."""
+        super()._display(screen, cropped(renderable))
 
     def next_theme(self) -> str:
         """Switch to the next theme and return its name."""

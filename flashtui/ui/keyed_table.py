@@ -220,12 +220,8 @@ class KeyedTable(QuietWidget, Generic[R], can_focus=True):
         event.stop()
         self._show_from(self._top - _WHEEL_LINES)
 
-    def on_focus(self) -> None:
+    def focus_changed(self) -> None:
         """The cursor looks different in the table that has the keys."""
-        self.repaint()
-
-    def on_blur(self) -> None:
-        """The cursor looks different in a table that does not have the keys."""
         self.repaint()
 
     def on_resize(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
+from textual import events
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.segment import Segment
-    from textual import events
 
     from flashtui.ui.containment import Kit
 
@@ -46,6 +46,27 @@ class QuietWidget(Widget):
         with self.kit.faults.contained(f"drawing {self.id or type(self).__name__}"):
             return Strip(self.draw_line(y, width), width)
         return Strip.blank(width)
+
+    def focus_changed(self) -> None:
+        """The keys have come or gone; whoever looks different then says what to repaint."""
+
+    def on_focus(self, event: events.Focus) -> None:
+        """Take the keys without a repaint of the whole widget, which is what Textual would do."""
+        event.prevent_default()
+        self._focus(to=True)
+        if self.parent is not None:
+            self.parent.post_message(events.DescendantFocus(self))
+
+    def on_blur(self, event: events.Blur) -> None:
+        """Lose the keys without a repaint of the whole widget."""
+        event.prevent_default()
+        self._focus(to=False)
+        if self.parent is not None:
+            self.parent.post_message(events.DescendantBlur(self))
+
+    def _focus(self, *, to: bool) -> None:
+        self.has_focus = to
+        self.focus_changed()
 
     def repaint_span(self, y: int, start: int, end: int) -> None:
         """Ask for a part of one line to be drawn again."""

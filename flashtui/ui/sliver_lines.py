@@ -41,7 +41,6 @@ def sliver_lines(snapshot: Snapshot, look: Look, width: int) -> list[Line]:
     ]
     lines += [_run(row, look, width) for row in snapshot.runs if row.may_bill]
     lines += [_price(row, look, width) for row in _best(snapshot, look)]
-    lines.append(line(Span("1-4 a pane  ? help  q quit", "dim")))
     return lines
 
 

@@ -61,7 +61,8 @@ class Sheet(Overlay):
         self.top = 0
         wanted = max((line_cells(row) for row in lines), default=0) + _FRAME + _PADDING
         width = min(max(wanted, len(title) + _FRAME + _PADDING, 40), screen.width)
-        head: list[Line] = [(Span(f" {title}", "title.focus"),), ()]
+        more = "   j and k scroll" if len(lines) + 2 + _FRAME > screen.height else ""
+        head: list[Line] = [(Span(f" {title}", "title.focus"), Span(more, "dim")), ()]
         self.open_at([*head, *((Span(" "), *row) for row in lines)], screen, width)
 
 

@@ -46,7 +46,6 @@ class Pane(Vertical):
         self.frozen_at: datetime | None = None
         self.heading = LineView(kit, id=f"{pane}-heading", classes="heading")
         self.strip = LineView(kit, id=f"{pane}-strip", classes="strip")
-        self.frame = Vertical(classes="frame")
         self.body = self.make_body()
         self.body.add_class("body")
         self._newest: Snapshot | None = None
@@ -54,7 +53,7 @@ class Pane(Vertical):
     def compose(self) -> ComposeResult:
         """Heading, body, strip."""
         yield self.heading
-        with self.frame:
+        with Vertical(classes="frame"):
             yield self.body
             yield self.strip
 
@@ -148,7 +147,6 @@ class Pane(Vertical):
             self.heading.show([fit_parts(parts, width)])
             return
         focused = self.body.has_focus
-        self.frame.set_class(focused, "-focused")
         name = f"{PANES.index(self.pane) + 1} {PANE_TITLES[self.pane]}"
         self.heading.show(
             [

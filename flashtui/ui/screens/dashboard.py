@@ -285,7 +285,7 @@ class Dashboard(DashboardView, inherit_bindings=False):
         elif self.runs.chosen is not None and self.runs.chosen.target is None:
             self.say("there is nothing rented behind this row", "dim")
         elif self.runs.actionable is None:
-            self.say("it is being destroyed already", "dim")
+            self.say("already asked; it is tried again until the provider proves it gone", "dim")
 
     def _start(self, coroutine: Coroutine[Any, Any, None]) -> None:
         self.run_worker(coroutine, exit_on_error=False, group="operations")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.containers import Container
+from textual.reactive import Reactive
 from textual.screen import Screen
 
 from flashtui.ui.arrangement import Arrangement, arrange
-from flashtui.ui.cells import Line, Span
+from flashtui.ui.cells import Line, Span, line
 from flashtui.ui.columns import Look
 from flashtui.ui.help_lines import footer_line, tab_line
 from flashtui.ui.keys import PANES
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from textual import events
     from textual.app import ComposeResult
     from textual.timer import Timer
+    from textual.widget import Widget
 
     from flashtui.services.board import Snapshot
     from flashtui.ui.containment import Kit
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
     from flashtui.ui.panels.pane import Pane
 
 NOTICE_S = 6.0
+SLIVER_KEYS = line(
+    Span("1-4", "key"), " pane  ", Span("?", "key"), " help  ", Span("q", "key"), " quit"
+)
 _CLASSES = ("sliver", "single", "multi", "wide", "short", "brief", "ascii")
 
 
@@ -54,6 +59,8 @@ class DashboardView(Screen[None], inherit_bindings=False):
     """
 
     AUTO_FOCUS: ClassVar = None
+    # Textual would repaint the whole screen when the focus moves.
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
     def __init__(self, kit: Kit, snapshot: Snapshot, *, resize_settle_s: float = 0.15) -> None:
         super().__init__(id="dashboard")
@@ -154,7 +161,10 @@ class DashboardView(Screen[None], inherit_bindings=False):
     def activate(self, pane: PaneName) -> None:
         """Give the keys to a pane, and show it where only one is shown."""
         self.active = pane
-        self.relayout()
+        if self.arrangement == arrange(*self.size, pane, zoomed=self.zoomed):
+            self._focus_active()
+        else:
+            self.relayout()
 
     def on_descendant_focus(self) -> None:
         """Whatever has got the keys, headings and footer say so."""
@@ -241,6 +251,8 @@ class DashboardView(Screen[None], inherit_bindings=False):
             self._notice = notice = None
         if notice is not None:
             self.footer.show([(Span(notice[0], notice[1]),)])
+        elif self.sliver.display:
+            self.footer.show([SLIVER_KEYS])
         else:
             read_only = self.snapshot.read_only
             self.footer.show([footer_line(self.active, width, read_only=read_only)])
