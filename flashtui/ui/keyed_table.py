@@ -228,6 +228,8 @@ class KeyedTable(QuietWidget, Generic[R], can_focus=True):
         """Other size, other columns; the cursor stays in view."""
         self._window.clear()
         self._top = self._with_cursor_in_view(self._top)
+        # Lines of the new size may have been drawn before this came.
+        self.refresh()
 
     # -- drawing -----------------------------------------------------------------------------------------------------
 
@@ -275,11 +277,24 @@ class KeyedTable(QuietWidget, Generic[R], can_focus=True):
             return None
         key = self.model.order[index]
         record = self.model.records[key]
-        look = self.look
-        cells = tuple(p.column.cell(record, look) for p in self._placed())
-        flag = NO_FLAG if self._flag is None else self._flag(record, look)
+        cells: tuple[Cell, ...] = ()
+        flag = NO_FLAG
+        with self.kit.faults.contained(f"a row of {self.id or 'a table'}"):
+            cells = tuple(p.column.cell(record, self.look) for p in self._placed())
+            flag = NO_FLAG if self._flag is None else self._flag(record, self.look)
+        cells = cells or self._cells_one_by_one(record)
         state = self._row_state(key)
         return Painted(key, cells, gutter(state, flag, marked=key in self.model.marks), state)
+
+    def _cells_one_by_one(self, record: R) -> tuple[Cell, ...]:
+        """After a fault in a row: everything of it that can still be shown."""
+        cells = []
+        for p in self._placed():
+            cell = Cell("fault", "bad")
+            with self.kit.faults.contained(f"column {p.column.id}"):
+                cell = p.column.cell(record, self.look)
+            cells.append(cell)
+        return tuple(cells)
 
     def _row_state(self, key: str) -> RowState:
         if key != self.model.cursor:

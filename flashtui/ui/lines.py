@@ -135,7 +135,10 @@ class LineView(QuietWidget):
 
     def on_resize(self) -> None:
         """A taller view may show more than was scrolled out."""
-        self.top = self._held(self.top)
+        top = self._held(self.top)
+        if top != self.top:
+            self.top = top
+            self.refresh()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         """Wheel."""
