@@ -176,6 +176,9 @@ def check(vast: Sim, name: str, condition: dict[str, object], holds: Any) -> Non
         ("static_ip", {"eq": True}, lambda o: o["static_ip"]),
         ("compute_cap", {"gte": "890"}, lambda o: o["compute_cap"] >= 890),
         ("target_reliability", {"gte": 0.99}, lambda o: o["expected_reliability"] >= 0.99),
+        ("os_version", {"eq": "22.04"}, lambda o: o["os_version"] == "22.04"),
+        ("static_ip", {"eq": "true"}, lambda o: o["static_ip"]),
+        ("static_ip", {"neq": 1}, lambda o: not o["static_ip"]),
         ("min_bid", {"eq": 0}, lambda o: o["min_bid"] == 0),
     ],
 )  # fmt: skip

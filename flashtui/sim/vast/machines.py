@@ -76,18 +76,23 @@ class Machine:
 
     def board_factor(self, tick: int) -> float:
         """How the whole class of GPU moves together."""
-        return _board_factor(self.board.gpu_name, tick // _CLASS_TICKS * _CLASS_TICKS)
+        return _board_factor(self.board.gpu_name, self._class_tick(tick))
 
     def changes_after(self, at: float, start: float) -> float:
         """A moment until which neither its prices nor what it has free can change."""
         tick = market.tick_of(at)
         moments = [market.walk_ends(self.key, tick) * market.TICK_S]
-        moments.append((tick // _CLASS_TICKS + 1) * _CLASS_TICKS * market.TICK_S)
+        moments.append((self._class_tick(tick) + _CLASS_TICKS) * market.TICK_S)
         moments += [market.window_ends(*window) for window in self._windows(at)]
         if not self.is_steady:
             moments.append(market.window_ends(self.key, at, self.window_s))
         horizon = start + self.horizon_s
         return min(*moments, horizon if horizon > at else math.inf)
+
+    def _class_tick(self, tick: int) -> int:
+        """The tick at which the class last moved; classes take turns."""
+        offset = self.board.gpu_ram % _CLASS_TICKS
+        return (tick + offset) // _CLASS_TICKS * _CLASS_TICKS - offset
 
     def _windows(self, at: float) -> list[tuple[int, float, float]]:
         return [(self.key + gpu * 7919, at, 900.0 + 60 * gpu) for gpu in range(self.gpu_count)]

@@ -9,46 +9,76 @@ if TYPE_CHECKING:
     from flashtui.sim.vast.offers import Offer
 
 
+class Moment:
+    """The present of a market, shared by all its rows, because what is left of a listing shrinks by itself."""
+
+    __slots__ = ("at",)
+
+    def __init__(self) -> None:
+        self.at = 0.0
+
+
 class OfferRow(Mapping[str, object]):
     """One priced offer for filters and orders to look at; `whole` is what goes over the wire."""
 
-    __slots__ = ("_fixed", "_priced", "offer")
+    __slots__ = ("_allocated_gb", "_fixed", "_kind", "_moment", "_priced", "offer")
 
     def __init__(
-        self, offer: Offer, fixed: dict[str, object], kind: str, allocated_gb: float
+        self,
+        offer: Offer,
+        fixed: dict[str, object],
+        kind: str,
+        allocated_gb: float,
+        moment: Moment,
     ) -> None:
         self.offer = offer
         self._fixed = fixed
-        self._priced = prices_of(offer, fixed, kind, allocated_gb)
-
-    def at(self, moment: float) -> OfferRow:
-        """The same offer later on, while its price still holds."""
-        self._priced["duration"] = self.offer.end_date - moment
-        return self
+        self._kind = kind
+        self._allocated_gb = allocated_gb
+        self._moment = moment
+        self._priced: dict[str, object] | None = None
 
     def whole(self) -> dict[str, object]:
         """Every field the API shows."""
-        base, disk = self._priced["dph_base"], self._priced["storage_total_cost"]
-        blocks = {
-            "search": hourly(_float(base), _float(disk)),
-            "instance": hourly(0.0, _float(disk)),
+        priced = self._prices()
+        base, disk = _float(priced["dph_base"]), _float(priced["storage_total_cost"])
+        return {
+            **self._fixed,
+            **priced,
+            "duration": self._duration(),
+            "search": hourly(base, disk),
+            "instance": hourly(0.0, disk),
         }
-        return {**self._fixed, **self._priced, **blocks}
-
-    def __getitem__(self, name: str) -> object:
-        return self._priced[name] if name in self._priced else self._fixed[name]
 
     def get(self, name: str, default: object = None) -> object:
         """A field, or the default."""
-        found = self._priced.get(name, self)
-        return self._fixed.get(name, default) if found is self else found
+        found = self._fixed.get(name, self)
+        if found is not self:
+            return found
+        return self._duration() if name == "duration" else self._prices().get(name, default)
+
+    def __getitem__(self, name: str) -> object:
+        found = self.get(name, self)
+        if found is self:
+            raise KeyError(name)
+        return found
 
     def __iter__(self) -> Iterator[str]:
         yield from self._fixed
-        yield from self._priced
+        yield from self._prices()
+        yield "duration"
 
     def __len__(self) -> int:
-        return len(self._fixed) + len(self._priced)
+        return len(self._fixed) + len(self._prices()) + 1
+
+    def _prices(self) -> dict[str, object]:
+        """Worked out when first asked for: most rows fall to filters on what never changes."""
+        if self._priced is None:
+            self._priced = prices_of(self.offer, self._fixed, self._kind, self._allocated_gb)
+        return self._priced
+
+    def _duration(self) -> float:
+        return self.offer.end_date - self._moment.at
 
 
 def _float(value: object) -> float:

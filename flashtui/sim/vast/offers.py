@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flashtui.sim import market
 from flashtui.sim.vast.machines import Machine, Slice, machines
-from flashtui.sim.vast.offer_json import OfferRow, static_row
+from flashtui.sim.vast.offer_json import Moment, OfferRow, static_row
 from flashtui.sim.vast.orders import Closure, Move
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _FIRST_ID = 27_000_000
 _SLICES = 64
 _RELISTS = 16
 _KEPT_SHEETS = 6
-_KEPT_STATICS = 1000
+_KEPT_STATICS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +86,9 @@ class Market:
         self._away_until: dict[int, float] = {}
         self._statics: dict[int, dict[str, object]] = {}
         self._sheet: Sheet | None = None
+        self._moment = Moment()
         self._kept: dict[int, _Kept] = {}
-        self._rows: OrderedDict[tuple[str, float], tuple[float, dict[int, OfferRow]]] = (
-            OrderedDict()
-        )
+        self._rows: OrderedDict[tuple[str, float], dict[int, OfferRow]] = OrderedDict()
         self.version = 0
 
     def gpu_names(self) -> list[str]:
@@ -114,16 +113,17 @@ class Market:
     def rows(self, at: float, *, kind: str, allocated_gb: float) -> list[OfferRow]:
         """All offers as the API shows them, priced with so much storage; `kind` is "bid" or "on-demand"."""
         sheet, name = self.sheet(at), (kind, allocated_gb)
-        before = self._rows.get(name, (0.0, {}))[1]
+        self._moment.at = sheet.at
+        before = self._rows.get(name, {})
         found: dict[int, OfferRow] = {}
         for offer in sheet.offers.values():
             if kind == "bid" and offer.min_bid <= 0:
                 continue
             row = before.get(offer.offer_id)
             if row is None or row.offer is not offer:
-                row = OfferRow(offer, self._fixed(offer), kind, allocated_gb)
-            found[offer.offer_id] = row.at(sheet.at)
-        self._rows[name] = (sheet.at, found)
+                row = OfferRow(offer, self._fixed(offer), kind, allocated_gb, self._moment)
+            found[offer.offer_id] = row
+        self._rows[name] = found
         self._rows.move_to_end(name)
         if len(self._rows) > _KEPT_SHEETS:
             self._rows.popitem(last=False)
@@ -218,6 +218,7 @@ class Market:
         fixed = self._statics.get(offer.offer_id)
         if fixed is None:
             if len(self._statics) > 2 * len(self._machines) + _KEPT_STATICS:
-                self._statics.clear()
+                listed = self._sheet.offers if self._sheet else {}
+                self._statics = {key: row for key, row in self._statics.items() if key in listed}
             fixed = self._statics[offer.offer_id] = static_row(offer, self._start)
         return fixed

@@ -83,23 +83,24 @@ def _test(name: str, column: str, operator: str, operand: object) -> Test | None
     if name == "rented":
         # `rented eq true` widens the search to machines the caller already rents (vast 2.2): no column test.
         return None
+    cell = _cell_of(column)
     if operator in {"in", "notin"}:
         if not isinstance(operand, list):
             msg = f"{name}: {operator} needs a list"
             raise BadQuery(msg)
-        wanted = [_operand(name, column, item) for item in operand]
+        wanted = [_matcher(_operand(name, column, item)) for item in operand]
         negate = operator == "notin"
-        return lambda row: any(_equal(_cell(row, column), item) for item in wanted) is not negate
+        return lambda row: any(match(cell(row)) for match in wanted) is not negate
     right = _operand(name, column, operand)
     if operator in {"eq", "neq"}:
-        negate = operator == "neq"
-        return lambda row: _equal(_cell(row, column), right) is not negate
+        negate, match = operator == "neq", _matcher(right)
+        return lambda row: match(cell(row)) is not negate
     number = _as_number(right)
     if number is None:
         msg = f"{name}: {operator} needs a number, not {operand!r}"
         raise BadQuery(msg)
     compare = _COMPARE[operator]
-    return lambda row: _is_number(cell := _cell(row, column)) and compare(float(cell), number)
+    return lambda row: _is_number(value := cell(row)) and compare(value, number)
 
 
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -110,13 +111,13 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 }
 
 
-def _cell(row: Row, column: str) -> object:
-    value = row.get(column)
+def _cell_of(column: str) -> Callable[[Row], object]:
+    """How a column is read: places by their country, and null as false where the server does so."""
     if column == "geolocation":
-        return country_of(value)
-    if value is None and column in _NULL_IS_FALSE:
-        return False
-    return value
+        return lambda row: country_of(row.get(column))
+    if column in _NULL_IS_FALSE:
+        return lambda row: row.get(column) or False
+    return lambda row: row.get(column)
 
 
 def _operand(name: str, column: str, value: object) -> object:
@@ -129,13 +130,22 @@ def _operand(name: str, column: str, value: object) -> object:
     return value
 
 
-def _equal(cell: object, operand: object) -> bool:
-    if isinstance(cell, bool) or isinstance(operand, bool):
-        return _as_bool(cell) == _as_bool(operand)
-    if _is_number(cell):
-        number = _as_number(operand)
-        return number is not None and float(cell) == number
-    return cell == operand
+def _matcher(operand: object) -> Callable[[object], bool]:
+    """A test for equality, with everything that depends on the operand alone decided once."""
+    if isinstance(operand, bool):
+        return lambda cell: cell is operand or _as_bool(cell) == operand
+    number = _as_number(operand)
+    if number is None:
+        truth = _as_bool(operand)
+        return lambda cell: cell == operand or (isinstance(cell, bool) and cell == truth)
+    is_true = bool(number)
+
+    def test(cell: object) -> bool:
+        if isinstance(cell, bool):
+            return cell is is_true
+        return cell == operand if isinstance(cell, str) else cell == number
+
+    return test
 
 
 def _as_bool(value: object) -> object:

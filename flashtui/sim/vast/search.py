@@ -30,6 +30,7 @@ _KINDS = {"on-demand": "on-demand", "ondemand": "on-demand", "ask": "on-demand",
 _ROWS_WITHOUT_KEY = 64
 _SERVER_STORAGE_GB = 8.0
 _DAY_S = 86400.0
+_KEPT_ANSWERS = 32
 
 
 class Search:
@@ -43,7 +44,8 @@ class Search:
         self._default_rows = _int(table.get("search_default_rows"), 64)
         self._quota = _int(table.get("daily_row_quota"), 0)
         self._served: dict[tuple[str, int], int] = {}
-        self._kept: OrderedDict[tuple[object, ...], tuple[bytes, int]] = OrderedDict()
+        self._moment = (0, 0)
+        self._kept: OrderedDict[tuple[bool, str], tuple[bytes, int]] = OrderedDict()
 
     def bundles(self, request: Request, caller: Caller) -> Response:
         """`POST /api/v0/bundles/`: the query object is the body. `GET` carries it as `?q=`."""
@@ -82,12 +84,16 @@ class Search:
     ) -> tuple[bytes, int]:
         now = self._world.time.now()
         text = json.dumps([query, columns], sort_keys=True)
-        key = (market.tick_of(now), self._market.version, caller.has_key, text)
+        moment = (market.tick_of(now), self._market.version)
+        if moment != self._moment:
+            self._moment = moment
+            self._kept.clear()
+        key = (caller.has_key, text)
         if (kept := self._kept.get(key)) is None:
             rows = self._rows(query, has_key=caller.has_key, now=now)
             kept = (json.dumps({"offers": _selected(rows, columns)}).encode(), len(rows))
             self._kept[key] = kept
-            if len(self._kept) > 64:
+            if len(self._kept) > _KEPT_ANSWERS:
                 self._kept.popitem(last=False)
         return kept
 
