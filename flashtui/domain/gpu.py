@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from flashtui.domain.errors import ConfigError, FlashtuiError
+from flashtui.domain.text import clean
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -113,8 +116,12 @@ _MARKETING_NAMES: Mapping[str, str] = MappingProxyType(
 )
 
 
-class UnsupportedGpuError(ValueError):
+class UnsupportedGpuError(FlashtuiError, ValueError):
     """A GPU name, a provider name or a need that no managed class answers."""
+
+
+class UnknownGpuError(UnsupportedGpuError, ConfigError):
+    """A name that is no managed class."""
 
 
 def alias_keys(name: str) -> set[str]:
@@ -144,8 +151,11 @@ def canonical_gpu(name: str) -> str:
     """
     found = _ALIASES.get((name or "").strip().lower())
     if found is None:
-        msg = f'unsupported gpu {name!r}; managed classes are {", ".join(KNOWN)} (or gpu.type = "cheapest")'
-        raise UnsupportedGpuError(msg)
+        msg = (
+            f"unsupported gpu {clean(name, 60)!r}; managed classes are {', '.join(KNOWN)} "
+            '(or gpu.type = "cheapest")'
+        )
+        raise UnknownGpuError(msg)
     return found
 
 

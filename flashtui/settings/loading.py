@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flashtui.domain.rules import Rules
 from flashtui.settings.bounds import bounded, from_env
 from flashtui.settings.configfile import ConfigFile, read_config
-from flashtui.settings.model import Rules
 from flashtui.settings.specs import SPECS, SettingValue, Spec
 from flashtui.settings.urls import is_loopback
 

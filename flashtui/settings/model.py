@@ -11,26 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from flashtui.domain.rules import Rules
     from flashtui.domain.secret import Secret
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What a Vast offer must have to be rented.
-
-    Attributes:
-        reliability: least, 0 to 1.
-        inet_down_mbps: least, Mbit/s.
-        disk_gb: least, GB; also the disk that prices include.
-        verified: only verified machines.
-        datacenter: only machines in data centres.
-    """
-
-    reliability: float = 0.995
-    inet_down_mbps: float = 200.0
-    disk_gb: int = 60
-    verified: bool = True
-    datacenter: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,25 @@
-"""Which provider, class and offer a job would get, at what price, and why not the others.
-
-Pure: everything it decides from is handed in.
-"""
+"""What goes into an allocation and what comes out of it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from flashtui.domain.market import Offer, Product, Quote, ReasonCode, Source
+    from flashtui.domain.market import Offer, PriceSheet, Product, Quote, ReasonCode, Source
+    from flashtui.domain.sizing import Sizing
+
+FailureKind = Literal[
+    "unknown_gpu",
+    "unknown_provider",
+    "provider_not_available",
+    "search_failed",
+    "sold_out",
+    "nothing_fits",
+]
 
 
 @dataclass(frozen=True)
@@ -20,7 +27,7 @@ class Candidate:
     """One way to get the job run: a class with a provider at a price.
 
     Attributes:
-        hourly_usd: one card, US dollars per hour, for ``product``.
+        hourly_usd: one card, US dollars per hour, for ``product``, with the job's disk where that is billed.
         vram_gb: nominal memory of the class, GB.
         offer: the provider's own hint for submit (the Vast offer); opaque to the allocator.
     """
@@ -36,13 +43,13 @@ class Candidate:
     observed_at: datetime | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Exclusion:
     """One class or group of offers that was not chosen, and why.
 
     Attributes:
         detail: a sentence with the numbers that decided.
-        count: how many offers this stands for.
+        count: how many offers this stands for; 0: a class with none.
     """
 
     provider: str
@@ -75,33 +82,6 @@ class Allocation:
 
 
 @dataclass(frozen=True, slots=True)
-class SizingPart:
-    """One summand of the memory estimate, GB."""
-
-    label: str
-    gb: float
-
-
-@dataclass(frozen=True, slots=True)
-class Sizing:
-    """How the needed memory came about.
-
-    Attributes:
-        need_gb: what the allocation asks for.
-        estimate_gb: before headroom and floors; None where there is no estimate.
-        source: ``"catalogue"``, ``"published size"``, ``"default"`` (size unknown) or ``"given"``.
-        notes: floors and escalations that applied, one sentence each.
-    """
-
-    need_gb: int
-    estimate_gb: float | None
-    headroom: float
-    source: str
-    parts: tuple[SizingPart, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class AllocationRequest:
     """What the job asks for.
 
@@ -112,6 +92,7 @@ class AllocationRequest:
         min_vram_gb: overrides the sizing.
         params_b: parameters in billions of a model outside the catalogue; None: not known.
         hours: expected length, for the cost of the job and for offers that end too soon.
+        product: which product of a provider with several may be used; None: the one that can be rented.
     """
 
     model_id: str
@@ -135,11 +116,12 @@ class ProviderBook:
     """What one provider had to say when the allocation was made.
 
     Attributes:
-        available: configured and allowed to be asked.
+        available: configured and allowed to be asked, or with a list to rank by.
         why_not: a sentence when it is not, or when it could not answer.
-        failed: it was asked and could not answer (``why_not`` says how).
-        quotes: prices by class, for providers without single offers.
-        offers: single offers, for market providers, cheapest first or not.
+        failed: it was asked and could not answer (``why_not`` says how); what it said before may still be fresh.
+        quotes: prices by class; they count only where there are no single offers.
+        offers: single offers, in any order.
+        static_may_win: its static prices are the best there is (no key, or offline), not a stopgap.
     """
 
     provider: str
@@ -148,6 +130,41 @@ class ProviderBook:
     failed: bool = False
     quotes: tuple[Quote, ...] = ()
     offers: tuple[Offer, ...] = ()
+    static_may_win: bool = False
+
+
+def book_from_sheet(
+    provider: str,
+    sheet: PriceSheet | None,
+    *,
+    configured: bool,
+    why_not: str = "",
+) -> ProviderBook:
+    """The book of a provider from what its price source last said.
+
+    Args:
+        provider: registry name.
+        sheet: newest sheet; None: none has arrived.
+        configured: it has a key and may be asked. Without, only a static list can count.
+        why_not: why it is not configured, in words.
+    """
+    if not configured:
+        quotes = tuple(q for q in sheet.quotes if q.source == "static") if sheet else ()
+        reason = why_not or f"{provider} is not configured"
+        return ProviderBook(
+            provider, available=bool(quotes), why_not=reason, quotes=quotes, static_may_win=True
+        )
+    if sheet is None:
+        reason = why_not or f"{provider} has not answered yet"
+        return ProviderBook(provider, why_not=reason, failed=True)
+    error = sheet.error
+    return ProviderBook(
+        provider,
+        why_not=error.message if error else "",
+        failed=error is not None,
+        quotes=sheet.quotes,
+        offers=sheet.offers,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +173,12 @@ class AllocationReport:
 
     Attributes:
         winner: None when nothing fits.
+        summary: one line for a log or a status line; without a winner, why there is none.
         remedies: what to relax to get a fit, one sentence each.
-        summary: one line for a log or a status line.
         could_not_ask: providers that could not answer; with these, "nothing fits" is not proven.
+        failure: what kind of no this is; None with a winner.
+        warnings: what a person should know about a winner, one sentence each.
+        provider_offers: every usable market offer, cheapest first, for the walk at submit.
     """
 
     request: AllocationRequest
@@ -170,4 +190,6 @@ class AllocationReport:
     summary: str
     remedies: tuple[str, ...] = ()
     could_not_ask: tuple[str, ...] = ()
-    provider_offers: tuple[Any, ...] = field(default=())
+    provider_offers: tuple[Any, ...] = ()
+    failure: FailureKind | None = None
+    warnings: tuple[str, ...] = ()
