@@ -53,10 +53,8 @@ async def test_the_key_travels_in_the_header_only() -> None:
 
 
 async def test_a_redirect_is_not_followed() -> None:
-    async with scripted_server(
-        Answer(b"", 302, {"location": "http://127.0.0.1:1/login"})
-    ) as server:
-        http = real_http()
+    elsewhere = Answer(b"", 302, {"location": "http://127.0.0.1:1/login"})
+    async with scripted_server(elsewhere) as server, open_http() as http:
         reply = await http.send(
             "GET", server.base_url, provider="vast", operation="look", secret=KEY
         )
