@@ -36,6 +36,7 @@ class OperationDesk:
         session: whose control is asked.
         faults: where faults of ours go.
         box: the question on the screen.
+        size: of the screen now.
         say: shows a person one sentence: text and style.
         run: starts a coroutine that outlives the key, but not the program.
     """
@@ -45,12 +46,14 @@ class OperationDesk:
         session: SessionPort,
         faults: Faults,
         box: ConfirmBox,
+        size: Callable[[], Size],
         say: Callable[[str, str], None],
         run: Callable[[Coroutine[Any, Any, None]], None],
     ) -> None:
         self._session = session
         self._faults = faults
         self._box = box
+        self._size = size
         self._say = say
         self._run = run
 
@@ -59,26 +62,26 @@ class OperationDesk:
         """Whether a question is on the screen."""
         return self._box.is_open
 
-    def ask(self, kind: OperationKind, row: RunRow, screen: Size, *, unsaved: bool) -> None:
+    def ask(self, kind: OperationKind, row: RunRow, *, unsaved: bool) -> None:
         """Open the question about a row, and look at its target once more."""
         if row.target is None:
             return
-        if screen.width < MIN_WIDTH or screen.height < MIN_HEIGHT:
+        if not self._fits():
             self._say(f"{kind} needs {MIN_WIDTH}x{MIN_HEIGHT} to show what it is about", "warn")
             return
         opened_at = self._session.clock.monotonic()
         question = Confirmation(kind, row, row.target, opened_at, unsaved=unsaved)
-        self._box.ask(question, screen)
-        self._run(self._reread(question, screen))
+        self._box.ask(question, self._size())
+        self._run(self._reread(question))
 
-    def press(self, key: str, character: str | None, screen: Size) -> None:
+    def press(self, key: str, character: str | None) -> None:
         """A key while the question is open."""
         question = self._box.question
         if question is None:
             return
         outcome = question.press(key, character, self._session.clock.monotonic())
         if outcome == "open":
-            self._box.redraw(screen)
+            self._box.redraw(self._size())
             return
         self._box.close()
         if outcome == "confirmed":
@@ -86,18 +89,29 @@ class OperationDesk:
         else:
             self._say(f"{name(question.row)}: nothing was done", "dim")
 
-    def time_passed(self, screen: Size) -> None:
+    def time_passed(self) -> None:
         """A second has passed, or the size has changed."""
         question = self._box.question
-        if question is not None:
-            question.time_passed(self._session.clock.monotonic())
-            self._box.redraw(screen)
+        if question is None:
+            return
+        if not self._fits():
+            self._box.close()
+            self._say(
+                f"{name(question.row)}: nothing was done, the screen is too small to ask", "warn"
+            )
+            return
+        question.time_passed(self._session.clock.monotonic())
+        self._box.redraw(self._size())
+
+    def _fits(self) -> bool:
+        width, height = self._size()
+        return width >= MIN_WIDTH and height >= MIN_HEIGHT
 
     def undo(self, op: Operation) -> None:
         """Take an operation back while it is counting down."""
         self._run(self._withdraw(op))
 
-    async def _reread(self, question: Confirmation, screen: Size) -> None:
+    async def _reread(self, question: Confirmation) -> None:
         try:
             check = await self._session.control.reread(question.target)
         except FlashtuiError as error:
@@ -108,7 +122,7 @@ class OperationDesk:
         else:
             question.answered(check)
         if self._box.question is question:
-            self._box.redraw(screen)
+            self._box.redraw(self._size())
 
     async def _send(self, question: Confirmation) -> None:
         who = name(question.row)

@@ -139,7 +139,7 @@ def _challenge(question: Confirmation, width: int) -> list[Line]:
 
 
 def _buttons(question: Confirmation) -> Line:
-    word = question.kind.capitalize()
+    word = "Cancel the run" if question.kind == "cancel" else "Destroy"
     no = " Back " if question.kind == "cancel" else " Cancel "
     yes = f" {word} " if question.can_confirm else f" {word} (not yet) "
     if question.refused:

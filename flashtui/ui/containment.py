@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from flashtui.ui.paint import Paint
 
 _log = logging.getLogger(__name__)
+_MOST_KINDS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +33,15 @@ class Faults:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self.newest: Fault | None = None
+        self._logged: set[tuple[str, str]] = set()
 
     def record(self, what: str, error: BaseException) -> None:
         """Remember and log one; a fault that repeats itself is logged once, not once per frame."""
-        known = self.newest
-        repeated = known is not None and known.what == what and known.kind == type(error).__name__
-        count = 1 if known is None else known.count + 1
-        self.newest = Fault(what, type(error).__name__, self._clock.now(), count)
-        if not repeated:
+        kind = type(error).__name__
+        count = 1 if self.newest is None else self.newest.count + 1
+        self.newest = Fault(what, kind, self._clock.now(), count)
+        if (what, kind) not in self._logged and len(self._logged) < _MOST_KINDS:
+            self._logged.add((what, kind))
             _log.error("screen: %s failed", what, exc_info=error)
 
     def contained(self, what: str) -> _Contained:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flashtui.domain.text import clean
@@ -23,32 +22,19 @@ _MARKS = {"critical": "ALERT", "warn": "warn", "info": "note"}
 _STYLES = {"critical": "alarm", "warn": "warn", "info": ""}
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """What the status lines say beside the snapshot.
-
-    Attributes:
-        fault: newest fault of the screen itself.
-        environment: a label such as ``PROD``; empty: none.
-    """
-
-    fault: Fault | None = None
-    environment: str = ""
-
-
 def open_alerts(snapshot: Snapshot) -> list[Alert]:
     """Alerts that nobody has acknowledged, the most severe first, then the oldest."""
     waiting = (alert for alert in snapshot.alerts if not alert.acknowledged)
     return sorted(waiting, key=lambda alert: (_RANK[alert.severity], alert.since))
 
 
-def money_line(snapshot: Snapshot, now: datetime, width: int, standing: Standing) -> Line:
+def money_line(snapshot: Snapshot, now: datetime, width: int) -> Line:
     """Who, which mode, what it costs now and today, and the time."""
     brief = width < BRIEF_BELOW
     clock = line(f"{now:%H:%M:%S}" if brief else f"{now:%H:%M:%S} UTC")
     parts = [
         Part(line(Span("flashtui", "bold")), 1),
-        *_tags(snapshot, standing),
+        *_tags(snapshot),
         Part(burn_line(snapshot.burn, brief=brief), 9),
         Part(today_line(snapshot.burn), 4),
     ]
@@ -63,7 +49,7 @@ def money_line(snapshot: Snapshot, now: datetime, width: int, standing: Standing
     return spread(fit_parts(parts, room), clock, width)
 
 
-def health_line(snapshot: Snapshot, now: datetime, width: int, standing: Standing) -> Line:
+def health_line(snapshot: Snapshot, now: datetime, width: int) -> Line:
     """Balances with their horizon, then every source with its age."""
     money = [Part(horizon_line(h, brief=False), 7) for h in horizons(snapshot, now)]
     parts = [Part(line(Span("balance", "dim")), 2), *money] if money else []
@@ -74,7 +60,6 @@ def health_line(snapshot: Snapshot, now: datetime, width: int, standing: Standin
         for provider in providers_of(snapshot)
     ]
     parts.append(Part(store_health(snapshot, now), 4 + 6 * bool(snapshot.store_error)))
-    parts.append(_fault_part(standing, now))
     return fit_parts(parts, width)
 
 
@@ -99,20 +84,17 @@ def alert_line(snapshot: Snapshot, width: int) -> Line:
     return spread((mark, text), keys, width) if width >= BRIEF_BELOW else (mark, text)
 
 
-def _tags(snapshot: Snapshot, standing: Standing) -> list[Part]:
+def _tags(snapshot: Snapshot) -> list[Part]:
     parts = []
     if snapshot.simulated:
         parts.append(Part(line(Span(" SIMULATED ", "tag")), 10))
-    if standing.environment:
-        parts.append(Part(line(Span(f" {clean(standing.environment, 12)} ", "alarm")), 10))
     if snapshot.read_only:
         parts.append(Part(line(Span(" RO ", "tag")), 10))
     return parts
 
 
-def _fault_part(standing: Standing, now: datetime) -> Part:
-    fault = standing.fault
-    if fault is None:
-        return Part(())
+def fault_line(fault: Fault, now: datetime) -> Line:
+    """A fault of the screen itself, as health."""
     ago = age_text((now - fault.at).total_seconds())
-    return Part(line(Span(f"screen: {fault.what} failed {ago} ago ({fault.kind})", "bad")), 9)
+    text = f"screen: {fault.what} failed {ago} ago ({fault.kind}), the log says more"
+    return line(Span(text, "bad"))

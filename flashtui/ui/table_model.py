@@ -114,8 +114,11 @@ class TableModel(Generic[R]):
 
     def filter(self, accept: Callable[[R], bool] | None) -> None:
         """Show only accepted rows. The person does this, so the row the cursor ends on counts as chosen."""
+        was = self.cursor
         self._accept = accept
         self._rebuild()
+        if self.cursor != was and self.order:
+            self.cursor = self.order[0]
         self.selected = True
 
     def move_to(self, index: int) -> bool:

@@ -39,6 +39,12 @@ class EventsPane(Pane):
         if self._shown is not None:
             self.view.show(event_lines(self._shown, look.now, self.query_text))
 
+    def refilter(self, query: str) -> None:
+        """Other words to look for."""
+        super().refilter(query)
+        if self._shown is not None:
+            self.view.show(event_lines(self._shown, self.kit.clock.now(), query))
+
     def move(self, how: str) -> None:
         """A movement key."""
         self.view.move(how)

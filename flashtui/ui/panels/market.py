@@ -66,6 +66,8 @@ class MarketPane(Pane):
     def refilter(self, query: str) -> None:
         """Another filter, possibly half typed."""
         super().refilter(query)
+        if self.newest is not None:
+            self.table.show_empty(self._empty_lines(self.newest))
         self.table.filter(compile_filter(query, MARKET_FIELDS))
 
     def toggle_open(self, look: Look) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _FRAME = 2
 _PADDING = 2
+_LEAST_WIDTH = 40
 CONFIRM_WIDTH = 76
 
 
@@ -54,13 +55,22 @@ class Sheet(Overlay):
     def __init__(self, kit: Kit) -> None:
         super().__init__(kit, id="sheet")
         self.topic = ""
+        self._title = ""
+        self._text: Sequence[Line] = ()
 
     def open_sheet(self, topic: str, title: str, lines: Sequence[Line], screen: Size) -> None:
-        """Show lines about a topic; as wide as they need, as high as there is room."""
+        """Show lines about a topic."""
         self.topic = topic
         self.top = 0
+        self._title = title
+        self._text = lines
+        self.place(screen)
+
+    def place(self, screen: Size) -> None:
+        """As wide as the lines need, as high as there is room."""
+        lines, title = self._text, self._title
         wanted = max((line_cells(row) for row in lines), default=0) + _FRAME + _PADDING
-        width = min(max(wanted, len(title) + _FRAME + _PADDING, 40), screen.width)
+        width = min(max(wanted, len(title) + _FRAME + _PADDING, _LEAST_WIDTH), screen.width)
         more = "   j and k scroll" if len(lines) + 2 + _FRAME > screen.height else ""
         head: list[Line] = [(Span(f" {title}", "title.focus"), Span(more, "dim")), ()]
         self.open_at([*head, *((Span(" "), *row) for row in lines)], screen, width)

@@ -48,6 +48,8 @@ class RunsPane(Pane):
     def refilter(self, query: str) -> None:
         """Another filter, possibly half typed."""
         super().refilter(query)
+        if self.newest is not None:
+            self.table.show_empty(self._empty_lines(self.newest))
         self.table.filter(compile_filter(query, RUN_FIELDS))
 
     @property

@@ -59,12 +59,21 @@ class Dashboard(DashboardView, inherit_bindings=False):
     def __init__(self, session: SessionPort, kit: Kit, *, resize_settle_s: float = 0.15) -> None:
         super().__init__(kit, session.board.snapshot, resize_settle_s=resize_settle_s)
         self.session = session
-        self.desk = OperationDesk(session, kit.faults, self.confirm, self.say, self._start)
+        self.desk = OperationDesk(
+            session, kit.faults, self.confirm, lambda: self.size, self.say, self._start
+        )
 
     def tick(self) -> None:
         """A second has passed."""
         super().tick()
-        self.desk.time_passed(self.size)
+        self.desk.time_passed()
+
+    def relayout(self) -> None:
+        """Another size: what lies over the panes moves with it."""
+        super().relayout()
+        self.desk.time_passed()
+        if self.sheet.is_open:
+            self.sheet.place(self.size)
 
     # -- which keys are live -----------------------------------------------------------------------------------------
 
@@ -107,7 +116,7 @@ class Dashboard(DashboardView, inherit_bindings=False):
         if self.desk.is_open:
             event.stop()
             event.prevent_default()
-            self.desk.press(event.key, event.character, self.size)
+            self.desk.press(event.key, event.character)
         elif event.key in {"x", "D"} and self.active == "runs" and not self.prompt.is_open:
             self._say_why_not()
 
@@ -137,7 +146,7 @@ class Dashboard(DashboardView, inherit_bindings=False):
     def action_pane(self, pane: PaneName) -> None:
         """A pane by number; where there is room for none, on the whole screen."""
         if self.sliver.display:
-            self.zoomed = True
+            self.zoomed = self.opened_in_sliver = True
         self.activate(pane)
 
     def action_zoom(self) -> None:
@@ -271,7 +280,7 @@ class Dashboard(DashboardView, inherit_bindings=False):
         row = self.runs.actionable
         if row is not None:
             self.runs.table.touch()
-            self.desk.ask(kind, row, self.size, unsaved=bool(self.snapshot.store_error))
+            self.desk.ask(kind, row, unsaved=bool(self.snapshot.store_error))
 
     def _say_why_not(self) -> None:
         """A key that does nothing now says why."""

@@ -8,7 +8,7 @@ from textual.containers import Container
 from textual.reactive import Reactive
 from textual.screen import Screen
 
-from flashtui.ui.arrangement import Arrangement, arrange
+from flashtui.ui.arrangement import SLIVER_BELOW, Arrangement, arrange
 from flashtui.ui.cells import Line, Span, line
 from flashtui.ui.columns import Look
 from flashtui.ui.help_lines import footer_line, tab_line
@@ -23,15 +23,18 @@ from flashtui.ui.panels.prompt import Prompt
 from flashtui.ui.panels.runs import RunsPane
 from flashtui.ui.sliver_lines import sliver_lines
 from flashtui.ui.status_lines import (
-    Standing,
     alert_line,
     brief_health,
+    fault_line,
     health_line,
     money_line,
     open_alerts,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
     from textual import events
     from textual.app import ComposeResult
     from textual.timer import Timer
@@ -68,6 +71,7 @@ class DashboardView(Screen[None], inherit_bindings=False):
         self.snapshot = snapshot
         self.active: PaneName = "market"
         self.zoomed = False
+        self.opened_in_sliver = False
         self.arrangement: Arrangement | None = None
         self.status = LineView(kit, id="status")
         self.tabs = LineView(kit, id="tabs")
@@ -130,6 +134,8 @@ class DashboardView(Screen[None], inherit_bindings=False):
     def relayout(self) -> None:
         """Show the panes that belong on a screen of this size; tables are neither rebuilt nor emptied."""
         with self.kit.faults.contained("the layout"):
+            if self.size.width >= SLIVER_BELOW and self.opened_in_sliver:
+                self.zoomed = self.opened_in_sliver = False
             wanted = arrange(*self.size, self.active, zoomed=self.zoomed)
             if wanted != self.arrangement:
                 self.arrangement = wanted
@@ -207,7 +213,6 @@ class DashboardView(Screen[None], inherit_bindings=False):
         """Everything but the bodies of the panes."""
         with self.kit.faults.contained("the status"):
             look = self.look
-            self._draw_status(look)
             for pane in self.panes:
                 pane.draw_around(look)
             if self.active == "plan":
@@ -215,6 +220,7 @@ class DashboardView(Screen[None], inherit_bindings=False):
             if self.detail_box.display:
                 self.detail_box.show(self.detailed.subject(), self._detail_lines(look))
             self._draw_footer()
+        self._draw_status(self.look)
 
     def say(self, text: str, style: str = "") -> None:
         """One sentence for the person, in place of the footer for a while."""
@@ -232,17 +238,32 @@ class DashboardView(Screen[None], inherit_bindings=False):
     def _draw_status(self, look: Look) -> None:
         snapshot, now, width = self.snapshot, look.now, self.size.width
         if self.arrangement is not None and self.arrangement.kind == "sliver":
-            self.sliver.show(sliver_lines(snapshot, look, width))
+            with self.kit.faults.contained("the sliver"):
+                self.sliver.show(sliver_lines(snapshot, look, width))
             return
-        standing = Standing(fault=self.kit.faults.newest)
-        money = money_line(snapshot, now, width, standing)
-        health = health_line(snapshot, now, width, standing)
-        alert = alert_line(snapshot, width)
-        brief = self.arrangement is None or self.arrangement.status_lines == 2
-        self.status.show([money, alert or health] if brief else [money, health, alert])
+        lines = [
+            self._status_line("money", lambda: money_line(snapshot, now, width)),
+            self._status_line("health", lambda: health_line(snapshot, now, width)),
+            self._status_line("alert", lambda: alert_line(snapshot, width)),
+        ]
+        fault = self.kit.faults.newest
+        if fault is not None:
+            lines[1] = (*fault_line(fault, now), Span("  "), *lines[1])
+        if self.arrangement is None or self.arrangement.status_lines == 2:
+            lines = [lines[0], lines[1] if fault is not None else lines[2] or lines[1]]
+        self.status.show(lines)
         if self.tabs.display:
-            counts = {pane.pane: pane.count() for pane in self.panes}
-            self.tabs.show([tab_line(self.active, counts, brief_health(snapshot, now), width)])
+            self.tabs.show([self._status_line("tab", lambda: self._tab_line(now, width))])
+
+    def _tab_line(self, now: datetime, width: int) -> Line:
+        counts = {pane.pane: pane.count() for pane in self.panes}
+        return tab_line(self.active, counts, brief_health(self.snapshot, now), width)
+
+    def _status_line(self, what: str, made: Callable[[], Line]) -> Line:
+        """One line at the top; a fault in it leaves the others."""
+        with self.kit.faults.contained(f"{what} line"):
+            return made()
+        return (Span(f"the {what} line could not be drawn", "bad"),)
 
     def _draw_footer(self) -> None:
         width = self.size.width
