@@ -128,6 +128,11 @@ class Inventory:
 class RentedResource:
     """What the store keeps of one paid resource. Key: (provider, resource_id), without the attempt.
 
+    Attributes:
+        rate: accepted, whole resource per hour.
+        cost: accrued up to ``cost_until`` under the rates that were observed; None: nothing accrued apart yet.
+        billing_rate: what counts from ``cost_until`` on; None: unknown.
+
     Stamps are write-once. Only ``confirmed_gone_at`` stops the clock; ``teardown_requested_at`` does not.
     """
 
@@ -150,6 +155,8 @@ class RentedResource:
     confirmed_gone_at: datetime | None
     evidence: str
     cost: Usd | None = None
+    cost_until: datetime | None = None
+    billing_rate: HourlyRate | None = None
 
     @property
     def may_bill(self) -> bool:
