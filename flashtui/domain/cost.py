@@ -1,73 +1,114 @@
-"""What runs cost: accrued from observed rates, closed only by proof, unknown when a stamp is missing."""
+"""What rented things have cost, cost now, and how long the money lasts. What is not known stays unknown and is counted."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from flashtui.domain.money import ZERO_USD, HourlyRate, Usd
+from flashtui.domain.money import ZERO_RATE, ZERO_USD, HourlyRate, Usd
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
     from flashtui.domain.market import Account
-    from flashtui.domain.run import RentedResource
+    from flashtui.domain.run import RentedResource, Run
+
+# Two clocks differ by so much at most; a launch further ahead is a broken stamp, not a launch.
+_SKEW = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class CostSum:
+    """A sum of costs.
+
+    Attributes:
+        known: the sum of those that are known.
+        unknown: how many were left out.
+    """
+
+    known: Usd
+    unknown: int
+
+    @property
+    def total(self) -> Usd | None:
+        """The sum; None when anything was left out."""
+        return None if self.unknown else self.known
+
+
+@dataclass(frozen=True, slots=True)
+class RateSum:
+    """A sum of hourly rates, and how many were left out because they are not known."""
+
+    rate: HourlyRate
+    unknown: int
 
 
 def resource_cost(resource: RentedResource, now: datetime) -> Usd | None:
-    """Cost of one resource up to ``now``, or up to its proven end.
+    """Cost of a resource up to ``now``; None when its launch or its rate is not known.
 
-    What was accrued under earlier rates is kept in ``cost`` up to ``cost_until``; from there the billing rate counts.
-
-    Returns:
-        None when the start or the rate is not known: that is "not measured", never zero.
+    A settled cost wins. Otherwise the rate of the whole resource runs from its launch until it is proven gone; a
+    teardown that was only asked for does not stop the clock.
     """
-    end = resource.confirmed_gone_at or now
-    if resource.cost is not None and resource.cost_until is not None:
-        return _grown(resource.cost, resource.billing_rate, resource.cost_until, end)
-    if resource.launched_at is None or resource.rate is None:
+    if resource.cost is not None:
         return resource.cost
-    return resource.rate.cost_over((end - resource.launched_at).total_seconds())
+    return cost_between(resource, resource.launched_at, now)
 
 
-def _grown(cost: Usd, rate: HourlyRate | None, since: datetime, end: datetime) -> Usd | None:
-    seconds = (end - since).total_seconds()
-    if rate is None:
-        return cost if seconds <= 0 else None
-    return cost + rate.cost_over(seconds)
+def cost_between(
+    resource: RentedResource, start: datetime | None, end: datetime, *, now: datetime | None = None
+) -> Usd | None:
+    """Share of a resource's running cost that falls into a span of time, e.g. today; None: not known.
 
-
-def run_cost(resources: Iterable[RentedResource], now: datetime) -> Usd | None:
-    """Cost of everything a run ever rented; None when it never rented, or any part is not known."""
-    total: Usd | None = None
-    for resource in resources:
-        cost = resource_cost(resource, now)
-        if cost is None:
-            return None
-        total = cost if total is None else total + cost
-    return total
-
-
-def cost_between(resource: RentedResource, start: datetime, end: datetime) -> Usd | None:
-    """What a resource cost within a period: its cost at the end less its cost at the start.
-
-    Accruals before ``cost_until`` are not kept apart; a start before it is spread evenly from the launch.
+    Args:
+        resource: what is billed.
+        start: None: its launch.
+        end: the span's end.
+        now: the present when it comes before ``end``; nothing is billed in advance.
     """
-    at_end = resource_cost(resource, end)
-    launched = resource.launched_at
-    if at_end is None or launched is None:
+    launched, rate = resource.launched_at, resource.rate
+    present = end if now is None else min(now, end)
+    if launched is None or rate is None or launched > (now or end) + _SKEW:
         return None
-    stop = min(end, resource.confirmed_gone_at or end)
-    if stop <= start:
-        return ZERO_USD
-    if launched >= start:
-        return at_end
-    share = (stop - start).total_seconds() / (stop - launched).total_seconds()
-    return Usd(round(at_end.micros * share))
+    last = (
+        present if resource.confirmed_gone_at is None else min(resource.confirmed_gone_at, present)
+    )
+    first = launched if start is None else max(launched, start)
+    return rate.cost_over((last - first).total_seconds())
 
 
-def hours_left(account: Account, burn: HourlyRate) -> float | None:
-    """Hours until the balance is used up at this burn rate; None: unknown, or nothing burns."""
-    if account.balance is None or not burn:
+def run_cost(run: Run, now: datetime) -> CostSum:
+    """Cost of everything a run ever rented, all attempts; a run that rented nothing costs what was recorded, or nothing."""
+    if not run.resources:
+        return CostSum(run.recorded_cost or ZERO_USD, 0)
+    return add_costs(resource_cost(resource, now) for resource in run.resources)
+
+
+def add_costs(costs: Iterable[Usd | None]) -> CostSum:
+    """Add up, counting those that are not known."""
+    known, unknown = ZERO_USD, 0
+    for cost in costs:
+        if cost is None:
+            unknown += 1
+        else:
+            known += cost
+    return CostSum(known, unknown)
+
+
+def burn(rates: Iterable[HourlyRate | None]) -> RateSum:
+    """Add up the rates of whole resources that may bill, counting those that are not known."""
+    total, unknown = ZERO_RATE, 0
+    for rate in rates:
+        if rate is None:
+            unknown += 1
+        else:
+            total += rate
+    return RateSum(total, unknown)
+
+
+def hours_left(account: Account, rate: HourlyRate) -> float | None:
+    """Hours until the balance is used up at a rate; None when the balance is not known or nothing bills."""
+    if account.balance is None or not rate:
         return None
-    return round(max(0.0, account.balance.micros / burn.micros), 3)
+    return max(0.0, account.balance.micros / rate.micros)

@@ -1,99 +1,127 @@
-"""Names that carry ownership: run ids, Vast labels, RunPod endpoint names, and whose a name is."""
+"""Names by which rented things are found again: run ids, Vast labels, RunPod endpoint names, and whose they are.
+
+Ownership is decided at the boundary of a name, never by a bare prefix: run ``flash-100`` does not own what belongs to
+``flash-1000``.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 from flashtui.domain.gpu import gpu_short
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from random import Random  # noqa: TID251 - the type only
 
-_PREFIX = "flash-"
-_SUFFIX_LENGTH = 24
-_TAIL_LENGTH = 12
-_DIGEST_LENGTH = 8
-_LONGEST_PREFIX = 48
-_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
-_LABEL_END = re.compile(r"-s\d+-a\d+\Z")
-
-
-def new_run_id(now: datetime, rng: Random) -> str:
-    """``flash-<unix seconds>-<8 hex digits>``."""
-    return f"{_PREFIX}{int(now.timestamp())}-{rng.getrandbits(32):08x}"
-
-
-def is_run_id(text: str) -> bool:
-    """Whether a text can be a run id: safe as a path and in a label."""
-    return _RUN_ID.fullmatch(text) is not None
+PREFIX = "flash-"
+_PATH_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_NOT_ALPHANUMERIC = re.compile(r"[^a-z0-9]")
+_LONGEST_SUFFIX = 24
+# A provider that cuts longer labels would cut the part that says whose they are.
+_LONGEST_LABEL_PREFIX = 48
+_HASH_LENGTH = 8
+_LABEL = re.compile(r"(?P<prefix>.+)-s(?P<seed>\d+)-a(?P<attempt>\d+)")
+# RunPod shows an endpoint with what its tools put around the name.
+_LIVE = "live-"
+_FLASH_BOOT = "-fb"
+_ENDPOINT = re.compile(r"flash-(?P<short>[a-z0-9]+)-(?P<suffix>[a-z0-9]+)")
 
 
-def _digest(text: str) -> str:
-    # A short name, not a signature: the seeds' names have to come out the same.
-    return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()[:_DIGEST_LENGTH]
+class Bits(Protocol):
+    """A source of random bits, as ``random.Random`` is."""
+
+    def getrandbits(self, k: int, /) -> int:
+        """``k`` random bits as a whole number."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A Vast label taken apart."""
+
+    prefix: str
+    seed: int
+    attempt: int
+
+
+def new_run_id(now: datetime, rng: Bits) -> str:
+    """A fresh run id: ``flash-<unix seconds>-<8 hex digits>``."""
+    return f"{PREFIX}{int(now.timestamp())}-{rng.getrandbits(32):08x}"
+
+
+def is_path_safe(run_id: str) -> bool:
+    """Whether a run id can be part of a path and of a name: 1 to 128 letters, digits, ``.``, ``_``, ``-``."""
+    return _PATH_SAFE.fullmatch(run_id) is not None
 
 
 def run_suffix(run_id: str, attempt: int = 0) -> str:
-    """The part of an endpoint name that belongs to one attempt of one run."""
-    tail = "".join(c for c in run_id.lower() if c.isascii() and c.isalnum())[-_TAIL_LENGTH:]
-    retry = f"r{attempt}" if attempt > 0 else ""
-    return f"{tail}{_digest(run_id)}{retry}"[:_SUFFIX_LENGTH]
+    """What a RunPod endpoint name carries of a run: readable end, hash of the whole, attempt from the second on."""
+    readable = _NOT_ALPHANUMERIC.sub("", run_id.lower())[-12:]
+    again = f"r{attempt}" if attempt > 0 else ""
+    return f"{readable}{_short_hash(run_id)}{again}"[:_LONGEST_SUFFIX]
 
 
 def endpoint_name(gpu: str, run_id: str, attempt: int = 0) -> str:
-    """RunPod endpoint name of an attempt on the class that is really rented."""
-    return f"{_PREFIX}{gpu_short(gpu)}-{run_suffix(run_id, attempt)}"
+    """Name of the RunPod endpoint of one attempt; ``gpu`` is the class that is rented, in any accepted spelling.
+
+    Raises:
+        UnsupportedGpuError: not a managed class.
+    """
+    return f"{PREFIX}{gpu_short(gpu)}-{run_suffix(run_id, attempt)}"
 
 
-def canonical_endpoint_name(name: str) -> str:
-    """A name as we gave it: without the SDK's ``live-`` in front and ``-fb`` behind."""
-    bare = name.strip().removeprefix("live-")
-    for ending in (" -fb", "-fb"):
-        bare = bare.removesuffix(ending)
-    return bare
-
-
-def label_prefix(run_id: str) -> str:
-    """What every label of a run begins with; bounded, since a provider that cuts names breaks ownership."""
-    prefix = run_id if run_id.startswith(_PREFIX) else f"{_PREFIX}{run_id}"
-    if len(prefix) <= _LONGEST_PREFIX:
-        return prefix
-    return f"{prefix[: _LONGEST_PREFIX - _DIGEST_LENGTH - 1]}-{_digest(prefix)}"
-
-
-def instance_label(run_id: str, seed: int, attempt: int) -> str:
-    """Vast label of one attempt."""
-    return f"{label_prefix(run_id)}-s{seed}-a{attempt}"
-
-
-def label_has_prefix(label: str, prefix: str) -> bool:
-    """Whether a label belongs to a prefix, at the label boundary: run 100 does not own run 1000."""
-    return label == prefix or label.startswith(f"{prefix}-s")
-
-
-def label_owned_by(label: str, run_id: str) -> bool:
-    """Whether a Vast label belongs to a run."""
-    return label_has_prefix(label, label_prefix(run_id))
+def canonical_endpoint(name: str) -> str:
+    """The name an endpoint was given, without what RunPod's own tools put before and after it."""
+    return name.removeprefix(_LIVE).removesuffix(_FLASH_BOOT)
 
 
 def endpoint_owned_by(name: str, run_id: str) -> bool:
-    """Whether a RunPod endpoint name belongs to a run, whichever class or attempt it was made for."""
-    bare = canonical_endpoint_name(name)
-    suffix = run_suffix(run_id)
-    _, _, tail = bare.removeprefix(_PREFIX).partition("-")
-    return (
-        bare.startswith(_PREFIX) and re.fullmatch(rf"{re.escape(suffix)}(r\d+)?", tail) is not None
-    )
+    """Whether an endpoint, under the name RunPod shows, is of this run (any class, any attempt)."""
+    found = _ENDPOINT.fullmatch(canonical_endpoint(name))
+    if found is None or not run_id:
+        return False
+    first = re.escape(run_suffix(run_id))
+    return re.fullmatch(rf"{first}(r\d+)?", found["suffix"]) is not None
 
 
-def is_ours_like(label: str) -> bool:
-    """Whether a name looks like one of a flash system, this store's or another's."""
-    return canonical_endpoint_name(label).startswith(_PREFIX)
+def label_prefix(run_id: str) -> str:
+    """What every Vast label of a run begins with: the run id after ``flash-``, cut to 48 characters with a hash."""
+    prefix = run_id if run_id.startswith(PREFIX) else f"{PREFIX}{run_id}"
+    if len(prefix) <= _LONGEST_LABEL_PREFIX:
+        return prefix
+    return f"{prefix[: _LONGEST_LABEL_PREFIX - _HASH_LENGTH - 1]}-{_short_hash(run_id)}"
 
 
-def prefix_of_label(label: str) -> str:
-    """A label without its seed and attempt."""
-    return _LABEL_END.sub("", label)
+def vast_label(run_id: str, seed: int, attempt: int) -> str:
+    """The label of one attempt's instance."""
+    return f"{label_prefix(run_id)}-s{seed}-a{attempt}"
+
+
+def parse_label(label: str) -> Label | None:
+    """A label of our making, taken apart; None for any other text."""
+    found = _LABEL.fullmatch(label)
+    if found is None or not found["prefix"].startswith(PREFIX):
+        return None
+    return Label(found["prefix"], int(found["seed"]), int(found["attempt"]))
+
+
+def label_owned_by(label: str, run_id: str) -> bool:
+    """Whether a label is the run's own: its prefix alone, or the prefix with seed and attempt."""
+    if not run_id:
+        return False
+    prefix = label_prefix(run_id)
+    parsed = parse_label(label)
+    return label == prefix or (parsed is not None and parsed.prefix == prefix)
+
+
+def is_flash_like(name: str) -> bool:
+    """Whether a label or endpoint name looks like one of this program or of its relatives."""
+    return canonical_endpoint(name).startswith(PREFIX)
+
+
+def _short_hash(text: str) -> str:
+    digest = hashlib.sha1(text.encode("utf-8", "surrogatepass"), usedforsecurity=False)
+    return digest.hexdigest()[:_HASH_LENGTH]

@@ -5,6 +5,7 @@ Pure: everything it decides from is handed in.
 
 from __future__ import annotations
 
+from flashtui.domain.allocation.cheapest import cheapest_class
 from flashtui.domain.allocation.failures import (
     NothingFitsError,
     ProviderNotAvailable,
@@ -12,8 +13,7 @@ from flashtui.domain.allocation.failures import (
     SoldOut,
     UnknownProviderError,
 )
-from flashtui.domain.allocation.planning import allocate_from, plan
-from flashtui.domain.allocation.static import cheapest_class, seed_table_quotes
+from flashtui.domain.allocation.planning import allocate_from, allocation_of, plan
 from flashtui.domain.allocation.values import (
     Allocation,
     AllocationReport,
@@ -43,9 +43,9 @@ __all__ = [
     "SoldOut",
     "UnknownProviderError",
     "allocate_from",
+    "allocation_of",
     "allocation_summary",
     "book_from_sheet",
     "cheapest_class",
     "plan",
-    "seed_table_quotes",
 ]

@@ -207,6 +207,8 @@ def _trust_reasons(quote: Quote, book: ProviderBook, wish: Wish) -> Iterator[Rea
     if quote.source == "static":
         if not book.static_may_win:
             yield "stale"
+        if quote.product == "pod" and any(q.product == "serverless" for q in book.quotes):
+            yield "not_rentable"
         return
     if not quote.rentable:
         yield "not_rentable"

@@ -1,41 +1,16 @@
-"""Allocation without a market: the seeds' price table, and the cheapest class by a table of rates."""
+"""The cheapest class of one provider by a table of rates: allocation without a market."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from flashtui.domain.allocation.failures import NothingFitsError
 from flashtui.domain.gpu import GPU_CLASSES
-from flashtui.domain.market import Product, Quote
-from flashtui.domain.money import HourlyRate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-SEED_TABLE_DATE = datetime(2026, 6, 11, tzinfo=UTC)
-
-
-def seed_table_quotes(provider: str = "runpod", product: Product = "pod") -> tuple[Quote, ...]:
-    """The static prices of the class table as quotes: what an offline allocation ranks; never rentable."""
-    return tuple(
-        Quote(
-            provider=provider,
-            gpu=gpu.name,
-            vram_gb=gpu.vram_gb,
-            product=product,
-            rate=HourlyRate.of(gpu.hourly_usd),
-            available=None,
-            stock="unknown",
-            regions=(),
-            source="static",
-            observed_at=SEED_TABLE_DATE,
-            validated=provider in gpu.validated_on,
-            rentable=False,
-        )
-        for gpu in GPU_CLASSES
-        if provider in gpu.native
-    )
+    from flashtui.domain.money import HourlyRate
 
 
 def cheapest_class(
