@@ -119,7 +119,7 @@ RUN_COLUMNS: tuple[Column[RunRow], ...] = (
     Column("spent", "SPENT", 8, _spent, lambda r: None if r.settled is None else r.settled.micros,
            "right", falling=True),
     Column("up", "UP", 6, _up, lambda r: None if r.started_at is None else -r.started_at.timestamp(),
-           "right", min_width=100),
+           "right", min_width=140),
     Column("seen", "SEEN", 4, _seen,
            lambda r: None if r.observed_at is None else -r.observed_at.timestamp(), "right"),
     Column("note", "NOTE", 16, _note, min_width=100, flex=True),
