@@ -171,6 +171,7 @@ class PriceSheet:
         unmanaged: offers or types of boards that are not managed, by the provider's name.
         complete: whether the provider's whole answer was read.
         error: set when rows are older than the last attempt.
+        skipped: entries of the answer that could not be read; the others are here.
     """
 
     provider: str
@@ -180,6 +181,7 @@ class PriceSheet:
     unmanaged: Mapping[str, int] | None = None
     complete: bool = True
     error: FeedError | None = None
+    skipped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
