@@ -111,7 +111,7 @@ RUN_COLUMNS: tuple[Column[RunRow], ...] = (
     Column("provider", "PROV", 6, lambda r, _: Cell(r.provider or NOTHING, _quiet(r)),
            lambda r: r.provider),
     Column("instance", "INSTANCE", 12, lambda r, _: Cell(clean(r.resource_id) or NOTHING, "dim"),
-           lambda r: r.resource_id, min_width=116),
+           lambda r: r.resource_id, min_width=140),
     Column("progress", "PROGRESS", 9, lambda r, _: Cell(clean(r.progress) or NOTHING, _quiet(r)),
            lambda r: r.progress, min_width=116),
     Column("rate", "$/h", 6, _rate, lambda r: None if r.rate is None else r.rate.micros, "right",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import unicodedata
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
+from textual.events import Key
+from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
 
 from flashtui.ui.app import FlashApp
 from flashtui.ui.containment import Faults, Kit
@@ -22,6 +26,9 @@ if TYPE_CHECKING:
 
     from flashtui.services.board import Snapshot
     from tests.ui.session import ScriptedSession
+
+# Turns of the loop without a message anywhere after which nothing more is to come.
+_QUIET_TURNS = 8
 
 
 def kit(*, ascii_only: bool = False) -> Kit:
@@ -43,9 +50,38 @@ class Host(App[None]):
 
 
 async def settle(pilot: Pilot[Any]) -> None:
-    """Wait until messages and drawing are done (``wait_for_complete`` would wait for the board's follower for ever)."""
-    for _ in range(3):
-        await pilot.pause()
+    """Wait until every message has been handled and everything has been drawn.
+
+    Without a timer: queues are watched, and the screen is told to draw. (``workers.wait_for_complete`` would wait for
+    the follower of the board for ever.)
+    """
+    app = pilot.app
+    for _ in range(4):
+        await _idle(app)
+        if app.is_running and app.screen_stack:
+            with app._context():
+                app.screen._on_timer_update()
+    await _idle(app)
+
+
+async def _idle(app: App[Any]) -> None:
+    quiet = 0
+    while quiet < _QUIET_TURNS:
+        await asyncio.sleep(0)
+        pumps = [app, *app._registry]
+        busy = any(pump.message_queue_size or pump._next_callbacks for pump in pumps)
+        quiet = 0 if busy and app.is_running else quiet + 1
+
+
+def key_event(key: str) -> Key:
+    """A key as the driver would report it."""
+    name = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
+    character: str | None
+    try:
+        character = unicodedata.lookup(_get_unicode_name_from_key(REPLACED_KEYS.get(name, name)))
+    except KeyError:
+        character = key if len(key) == 1 else None
+    return Key(name, character)
 
 
 def screen_text(app: App[Any]) -> str:
@@ -92,7 +128,8 @@ class Board:
 
     async def press(self, *keys: str) -> None:
         for key in keys:
-            await self.pilot.press(key)
+            self.app.post_message(key_event(key))
+            await _idle(self.app)
         await settle(self.pilot)
 
     async def wait(self, seconds: float) -> None:

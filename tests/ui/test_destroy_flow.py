@@ -247,8 +247,8 @@ async def test_proof_is_shown_as_it_comes() -> None:
     session = ScriptedSession()
     async with dashboard(session, (200, 60)) as board:
         assert "asked 3x, waiting for proof" in board.line("run-16")
-        assert "MAY STILL BILL" in board.line(" run-12 ")
-        assert "HTTP 200, still listed" in board.line(" run-12 ")
+        assert "MAY STILL BILL" in board.line(" ! run-12  ")
+        assert "HTTP 200, still listed" in board.line(" ! run-12  ")
         done = samples.run(operation=samples.operation("confirmed", target=RUN_17), may_bill=False)
         await board.put(samples.snapshot(runs=(done,)))
         assert "gone, proven" in board.line("run-17")

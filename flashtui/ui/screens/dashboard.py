@@ -104,7 +104,7 @@ class Dashboard(DashboardView, inherit_bindings=False):
                 and row.operation is not None
                 and row.operation.is_open
             )
-            possible = row is not None and not busy and self.runs.table.is_on_screen
+            possible = row is not None and not busy and self.runs.display
         elif action == "undo":
             possible = pending_operation(self.snapshot, self.runs.chosen) is not None
         elif action == "acknowledge":
