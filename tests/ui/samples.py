@@ -58,7 +58,7 @@ def quote(
     return Quote(**{**fields, **more})
 
 
-def offer(number: int = 1, gpu: str = "H100", price: float = 1.89, **more: Any) -> Offer:
+def offer(number: int = 1, gpu: str | None = "H100", price: float = 1.89, **more: Any) -> Offer:
     fields: dict[str, Any] = {
         "provider": "vast",
         "offer_id": f"{900000 + number}",
