@@ -7,7 +7,6 @@ imported is reported and does not stop the others. Entry points exist only in an
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from flashtui.domain.gpu import GPU_CLASSES
@@ -202,12 +201,15 @@ def cached_rates(provider: str) -> Mapping[str, HourlyRate]:
     return static | _LAST_RATES.get(provider, {})
 
 
-@cache
 def default_registry() -> Registry:
-    """The registry of the process's own environment, for use as a library; built on first use."""
-    from flashtui.providers.library import context_factory
+    """The registry of the process's own environment, for use as a library; built on first use.
 
-    return Registry(context_factory())
+    Raises:
+        ConfigError: ``config.toml`` cannot be read.
+    """
+    from flashtui.providers.library import library
+
+    return library().registry
 
 
 def default_plugin(name: str) -> Plugin:
