@@ -15,10 +15,12 @@ from flashtui.ui.screens.dashboard import Dashboard
 from flashtui.ui.themes import ANSI_THEME, DEFAULT_THEME, THEMES, theme_after
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from rich.console import RenderableType
+    from textual.actions import ActionParseResult
+    from textual.dom import DOMNode
     from textual.driver import Driver
     from textual.screen import Screen
 
@@ -103,8 +105,9 @@ class FlashApp(App[None], inherit_bindings=False):
             self.set_interval(self._tick_s, self.tick)
 
     async def _follow(self) -> None:
-        async for snapshot in self.session.board.changes():
-            self.show(snapshot)
+        with self.kit.faults.contained("following the board"):
+            async for snapshot in self.session.board.changes():
+                self.show(snapshot)
 
     def show(self, snapshot: Snapshot) -> None:
         """Show one snapshot; a fault in it costs this picture, not the next."""
@@ -121,6 +124,17 @@ class FlashApp(App[None], inherit_bindings=False):
             return
         with self.kit.faults.contained("the clock tick"), self.batch_update():
             dashboard.tick()
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Do what a key says; a fault in it costs this key, not the program."""
+        with self.kit.faults.contained(f"the key for {action}"):
+            return await super().run_action(action, default_namespace, namespaces)
+        return True
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         """Send a picture, or the part of it that changed."""

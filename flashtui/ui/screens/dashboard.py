@@ -71,9 +71,10 @@ class Dashboard(DashboardView, inherit_bindings=False):
     def relayout(self) -> None:
         """Another size: what lies over the panes moves with it."""
         super().relayout()
-        self.desk.time_passed()
-        if self.sheet.is_open:
-            self.sheet.place(self.size)
+        with self.kit.faults.contained("the overlay"):
+            self.desk.time_passed()
+            if self.sheet.is_open:
+                self.sheet.place(self.size)
 
     # -- which keys are live -----------------------------------------------------------------------------------------
 
@@ -116,7 +117,8 @@ class Dashboard(DashboardView, inherit_bindings=False):
         if self.desk.is_open:
             event.stop()
             event.prevent_default()
-            self.desk.press(event.key, event.character)
+            with self.kit.faults.contained("a key of the question"):
+                self.desk.press(event.key, event.character)
         elif event.key in {"x", "D"} and self.active == "runs" and not self.prompt.is_open:
             self._say_why_not()
 
@@ -223,8 +225,8 @@ class Dashboard(DashboardView, inherit_bindings=False):
     @on(Input.Submitted, "#prompt-input")
     def _entered(self, event: Input.Submitted) -> None:
         """Keep what was typed."""
-        if self.prompt.topic != _FILTER:
-            problem = self.plan.put(event.value)
+        with self.kit.faults.contained("what was typed"):
+            problem = "" if self.prompt.topic == _FILTER else self.plan.put(event.value)
             if problem:
                 self.prompt.say(problem)
                 return
@@ -241,7 +243,8 @@ class Dashboard(DashboardView, inherit_bindings=False):
     @on(PlanPane.JobChanged)
     def _job_changed(self, event: PlanPane.JobChanged) -> None:
         """Let the preview follow."""
-        self.session.set_job(event.job)
+        with self.kit.faults.contained("the change of the job"):
+            self.session.set_job(event.job)
         self.redraw_around()
 
     def action_explain(self) -> None:
