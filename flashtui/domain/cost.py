@@ -48,12 +48,23 @@ class RateSum:
 def resource_cost(resource: RentedResource, now: datetime) -> Usd | None:
     """Cost of a resource up to ``now``; None when its launch or its rate is not known.
 
-    A settled cost wins. Otherwise the rate of the whole resource runs from its launch until it is proven gone; a
-    teardown that was only asked for does not stop the clock.
+    What was accrued under earlier rates is kept up to ``cost_until``; from there the billing rate counts. Otherwise the
+    accepted rate of the whole resource runs from its launch. Only a proven end stops the clock; a teardown that was
+    asked for does not.
     """
     if resource.cost is not None:
-        return resource.cost
+        return _since_accrual(resource.cost, resource, now)
     return cost_between(resource, resource.launched_at, now)
+
+
+def _since_accrual(cost: Usd, resource: RentedResource, now: datetime) -> Usd | None:
+    if resource.cost_until is None:
+        return cost
+    end = now if resource.confirmed_gone_at is None else min(resource.confirmed_gone_at, now)
+    seconds = (end - resource.cost_until).total_seconds()
+    if seconds <= 0:
+        return cost
+    return None if resource.billing_rate is None else cost + resource.billing_rate.cost_over(seconds)
 
 
 def cost_between(
