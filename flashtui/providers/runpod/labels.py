@@ -1,23 +1,19 @@
-"""Endpoint names as RunPod shows them, and the name that was asked for.
-
-Seen in the field: a prefix ``live-``, and a suffix ``-fb`` or `` -fb`` for endpoints with fast boot.
-"""
+"""Names of endpoints and pods as RunPod shows them, and what they tell of ours."""
 
 from __future__ import annotations
 
 import re
 
+from flashtui.domain.naming import PREFIX, canonical_endpoint, endpoint_owned_by, label_owned_by
 from flashtui.domain.text import clean
 
-_DECORATED = re.compile(r"(?:live-)?(?P<name>.*?)(?: ?-fb)?", re.DOTALL)
-_OURS = re.compile(r"flash-(?P<short>[a-z0-9]+)-(?P<suffix>[a-z0-9]+)")
+_OURS = re.compile(r"flash-(?P<short>[a-z0-9]+)-[a-z0-9]+")
 
 
 def canonical_name(shown: str | None) -> str:
-    """The name without what RunPod puts around it, cleaned."""
+    """The name that was asked for, without what RunPod puts around it (``live-`` before, ``-fb`` or `` -fb`` after)."""
     text = clean(shown, limit=200)
-    match = _DECORATED.fullmatch(text)
-    return match["name"] if match and match["name"] else text
+    return canonical_endpoint(text).strip() or text
 
 
 def same_name(shown: str | None, wanted: str | None) -> bool:
@@ -37,7 +33,16 @@ def short_of(shown: str | None) -> str:
     return match["short"] if match else ""
 
 
-def suffix_of(shown: str | None) -> str:
-    """The run's part of a name of ours; empty for any other."""
-    match = _OURS.fullmatch(canonical_name(shown))
-    return match["suffix"] if match else ""
+def belongs(name: str, label: str) -> bool:
+    """Whether a name on the account belongs to the run of a label.
+
+    Args:
+        name: of an endpoint or pod, canonical.
+        label: a run id, with or without ``flash-`` in front, or a whole name.
+    """
+    bare = label.removeprefix(PREFIX)
+    return name == label or any(
+        endpoint_owned_by(name, run_id) or label_owned_by(name, run_id)
+        for run_id in (label, bare, PREFIX + bare)
+        if bare
+    )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from typing import TYPE_CHECKING
 
 from flashtui.domain.errors import IncompleteListing, ProviderError, SweepRefused
+from flashtui.domain.naming import PREFIX
 from flashtui.providers.runpod.auth import no_key
-from flashtui.providers.runpod.labels import suffix_of
+from flashtui.providers.runpod.labels import belongs
 from flashtui.providers.runpod.replies import NAME
 from flashtui.providers.runpod.resources import Rates, endpoint_resource, pod_resource
 from flashtui.providers.runpod.teardown import destroy
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _AT_ONCE = 4
-_PREFIX = "flash-"
-_ATTEMPT = re.compile(r"r\d+\Z")
 
 
 async def sweep(means: Means, active_labels: AbstractSet[str] | None) -> list[str]:
@@ -56,7 +54,7 @@ async def collect(means: Means, run_id: str) -> None:
     except ProviderError as error:
         _log.warning("runpod: gc of run %s could not list: %s", run_id, error)
         return
-    left = [r for r in found if r.label.startswith(_PREFIX) and belongs(r.label, run_id)]
+    left = [r for r in found if r.label.startswith(PREFIX) and belongs(r.label, run_id)]
     gone = await _destroy_each(left, means, "gc")
     _log.info("runpod: gc of run %s: %d found, %d gone", run_id, len(left), len(gone))
 
@@ -89,25 +87,9 @@ async def everything(means: Means) -> list[Resource]:
     return list(found.values())
 
 
-def belongs(name: str, label: str) -> bool:
-    """Whether a name on the account belongs to the run of a label, at the label's end and not just by prefix.
-
-    Args:
-        name: of an endpoint or pod, canonical.
-        label: a run id, with or without ``flash-`` in front, or a whole name.
-    """
-    from flashtui.domain.naming import run_suffix
-
-    bare = label.removeprefix(_PREFIX)
-    if any(name == known or name.startswith(f"{known}-s") for known in (label, _PREFIX + bare)):
-        return True
-    suffix = _ATTEMPT.sub("", suffix_of(name))
-    return bool(suffix) and suffix in {run_suffix(bare), run_suffix(_PREFIX + bare)}
-
-
 def _is_orphan(resource: Resource, active_labels: Iterable[str]) -> bool:
     name = resource.label
-    return name.startswith(_PREFIX) and not any(belongs(name, label) for label in active_labels)
+    return name.startswith(PREFIX) and not any(belongs(name, label) for label in active_labels)
 
 
 async def _destroy_each(resources: Iterable[Resource], means: Means, why: str) -> list[str]:

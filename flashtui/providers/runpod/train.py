@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flashtui.domain.errors import ConfigError
 from flashtui.domain.gpu import UnsupportedGpuError, canonical_gpu, min_cuda_modern
+from flashtui.domain.naming import endpoint_name
 from flashtui.providers.runpod.gpus import NATIVE, others_in_pool
 from flashtui.providers.runpod.wire import NewEndpoint, NewGpu, NewWorkers
 from flashtui.providers.runpod.wire_jobs import Policy, RunJob
@@ -45,8 +47,6 @@ def wall_s(spec: JobSpec) -> int:
 
 def name_of(spec: JobSpec, attempt: int) -> str:
     """The endpoint's name: class, run and attempt are in it, so that it can be found without its id."""
-    from flashtui.domain.naming import endpoint_name
-
     return endpoint_name(gpu_of(spec), spec.run_id, attempt)
 
 
@@ -60,6 +60,9 @@ def endpoint_for(
 ) -> NewEndpoint:
     """An endpoint for one job: one worker at most, none standing by, every other type of the pool excluded.
 
+    Raises:
+        ConfigError: the job asks for something that this build cannot hand over.
+
     Args:
         spec: the job.
         attempt: from 0.
@@ -67,6 +70,9 @@ def endpoint_for(
         catalog: the types as listed now.
         hf_token: handed to the worker; RunPod keeps it in the endpoint's environment.
     """
+    if spec.gpu.network_volume is not None:
+        msg = "gpu.network_volume: network volumes cannot be attached yet; take it out"
+        raise ConfigError(msg)
     gpu = gpu_of(spec)
     return NewEndpoint(
         name=name_of(spec, attempt),
@@ -76,10 +82,11 @@ def endpoint_for(
             min_cuda_version=min_cuda_modern(gpu),
         ),
         image=spec.job.image or DEFAULT_IMAGE,
-        env={} if hf_token is None else {"HF_TOKEN": hf_token.reveal()},
-        disk=max(_LEAST_DISK_GB, spec.gpu.disk_gb),
+        env=_environment(spec, hf_token),
+        disk=max(_LEAST_DISK_GB, spec.request().disk_gb),
         workers=NewWorkers(idle_timeout_s=_IDLE_TIMEOUT_S),
         timeout_ms=wall_s(spec) * 1000,
+        data_center_ids=None if spec.gpu.datacenter is None else (spec.gpu.datacenter,),
     )
 
 
@@ -97,3 +104,12 @@ def job_for(spec: JobSpec, seed: int, attempt: int) -> RunJob:
         ttl_ms=min(wall_s(spec) + _QUEUE_ROOM_S, _MOST_WALL_S) * 1000,
     )
     return RunJob(input=told, policy=policy)
+
+
+def _environment(spec: JobSpec, hf_token: Secret | None) -> dict[str, str]:
+    unresolved = [name for name, value in spec.job.env.items() if value.startswith("$")]
+    if unresolved:
+        msg = f"job.env: {', '.join(unresolved)}: variables of your own cannot be handed over yet; write the value"
+        raise ConfigError(msg)
+    token = {} if hf_token is None else {"HF_TOKEN": hf_token.reveal()}
+    return {**spec.job.env, **token}

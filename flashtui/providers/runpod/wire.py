@@ -203,4 +203,5 @@ class NewEndpoint(Sent):
     workers: NewWorkers = NewWorkers()
     scaling: QueueDelay = QueueDelay()
     timeout_ms: int = Field(alias="timeout", gt=0)
+    data_center_ids: tuple[str, ...] | None = Field(default=None, alias="dataCenterIds")
     flashboot: Literal["OFF"] = "OFF"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from flashtui.domain.job import GpuSpec, JobSpec
 from flashtui.domain.secret import Secret
 from flashtui.net.exchange import Http
 from flashtui.net.pace import Pacer
@@ -92,12 +93,14 @@ def context(
     *,
     keys: tuple[str, ...] = (KEY,),
     confirm_within_s: float = 120.0,
+    hf_token: str | None = None,
 ) -> Context:
     """What the plugin is handed."""
     settings = Settings.load({"FLASHTUI_HOME": str(home), **env})
     secrets = tuple(Secret(key) for key in keys)
+    token = None if hf_token is None else Secret(hf_token)
     return Context(
-        settings, secrets, None, http, clock, random.Random(5), confirm_within_s=confirm_within_s
+        settings, secrets, token, http, clock, random.Random(5), confirm_within_s=confirm_within_s
     )
 
 
@@ -131,6 +134,7 @@ def scripted(
     keys: tuple[str, ...] = (KEY,),
     env: dict[str, str] | None = None,
     confirm_within_s: float = 120.0,
+    hf_token: str | None = None,
 ) -> Rig:
     """The plugin over a script of answers, on a virtual clock."""
     redactor = Redactor()
@@ -141,6 +145,7 @@ def scripted(
         home,
         keys=keys,
         confirm_within_s=confirm_within_s,
+        hf_token=hf_token,
     )
     return Rig(plugin(made), made, redactor)
 
@@ -187,3 +192,8 @@ def catalog_gpu(gpu_id: str = "NVIDIA GeForce RTX 4090", **changes: object) -> d
         ],
         **changes,
     }
+
+
+def spec(run_id: str, *, gpu: str = "RTX 4090", max_wall_seconds: int = 86_400) -> JobSpec:
+    """A job for one class."""
+    return JobSpec(run_id=run_id, gpu=GpuSpec(type=gpu, max_wall_seconds=max_wall_seconds))

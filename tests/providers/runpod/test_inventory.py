@@ -255,6 +255,57 @@ async def test_details_of_workers_are_asked_for_once_while_nothing_changes(tmp_p
     assert len(made.sent(WORKERS)) == 2
 
 
+async def test_details_are_asked_for_of_six_endpoints_at_a_time(tmp_path: Path) -> None:
+    made = _script()
+    listed = [{"id": f"ep{n}", "name": f"e{n}", "gpu": {"pools": ["ADA_24"]}} for n in range(8)]
+    made.on(ENDPOINTS, Answer({"endpoints": listed}))
+    for row in listed:
+        made.on(f"GET /jobs/{row['id']}/health", Answer({"workers": {"running": 1}}))
+        made.on(f"GET /v2/serverless/{row['id']}/workers", Answer({"workers": []}))
+    rig = scripted(made, tmp_path)
+    found = _by_id(await _inventory(rig))
+    assert len([s for s in made.requests if s.path.endswith("/workers")]) == 6
+    assert {r.rate for r in found.values()} == {HourlyRate.of("1.116")}
+    await _inventory(rig)
+    assert len([s for s in made.requests if s.path.endswith("/workers")]) == 8
+
+
+async def test_details_that_cannot_be_read_leave_the_pools_rate(tmp_path: Path) -> None:
+    made = _script(workers={"running": 1}).on(WORKERS, Answer({"detail": "x"}, 404))
+    found = await _one(made, tmp_path)
+    assert (found.state, found.rate) == ("running", HourlyRate.of("1.116"))
+
+
+async def test_details_of_an_endpoint_that_is_gone_are_forgotten(tmp_path: Path) -> None:
+    made = _script(workers={"running": 1})
+    rig = scripted(made, tmp_path)
+    await _inventory(rig)
+    there = Answer({"endpoints": [{"id": "ep1", "name": NAME}]})
+    made.on(ENDPOINTS, Answer({"endpoints": []}), there)
+    assert (await _inventory(rig)).resources == ()
+    await _inventory(rig)
+    assert len(made.sent(WORKERS)) == 2
+
+
+async def test_a_worker_whose_card_has_no_known_rate_makes_the_rate_unknown(
+    tmp_path: Path,
+) -> None:
+    worker = {"id": "w1", "status": "RUNNING", "gpuTypeId": "NVIDIA B200", "gpuCount": 1}
+    made = _script(endpoint={"gpu": {"pools": ["OTHER"]}}, workers={"running": 1}, details=[worker])
+    found = await _one(made, tmp_path)
+    assert (found.rate, found.gpu) == (None, "NVIDIA B200")
+
+
+async def test_rest_reads_stay_within_thirty_a_minute(tmp_path: Path) -> None:
+    made = _script(pods=[])
+    rig = scripted(made, tmp_path)
+    for _ in range(40):
+        await _inventory(rig)
+    times = [s.at for s in made.requests]
+    assert len(times) == 81
+    assert all(later - first >= 60.0 for first, later in zip(times, times[30:], strict=False))
+
+
 async def test_an_idle_account_costs_two_requests_a_look(tmp_path: Path) -> None:
     made = _script(pods=[])
     rig = scripted(made, tmp_path)

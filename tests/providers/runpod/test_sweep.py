@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import logging
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from flashtui.domain.errors import AuthRejected, IncompleteListing, SweepRefused
-from flashtui.providers.runpod.labels import canonical_name, is_ours_like, same_name
-from flashtui.providers.runpod.sweep import belongs
-from tests.providers.runpod.rig import PODS, against_sim, script, scripted
+from flashtui.providers.runpod.labels import belongs, canonical_name, is_ours_like, same_name
+from tests.providers.runpod.rig import PODS, against_sim, script, scripted, spec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,6 +52,7 @@ def test_a_name_of_another_form_is_not_ours(name: str) -> None:
         (f"{NAME}r1", RUN, True),
         (f"{NAME}r12", RUN, True),
         (NAME, NAME, True),
+        (NAME, "flash-", False),
         (NAME, "flash-1781850000-0a1b2c3e", False),
         ("flash-4090-flash10004234fdd", "flash-100", True),
         ("flash-4090-flash10004234fdd", "flash-1000", False),
@@ -73,8 +72,7 @@ async def test_gc_takes_every_attempt_of_the_run_and_nothing_else(tmp_path: Path
     async with against_sim(tmp_path) as rig:
         for name in (NAME, f"live-{NAME}r1 -fb", "flash-5090-othersuffix", "chat"):
             rig.sim.endpoint(name=name)
-        spec: Any = SimpleNamespace(run_id=RUN)
-        await rig.provider.gc(spec)
+            await rig.provider.gc(spec(RUN))
         left = {e["name"] for e in rig.sim.rest("GET", "/serverless").json["endpoints"]}
     assert left == {"flash-5090-othersuffix", "chat"}
 
@@ -82,10 +80,9 @@ async def test_gc_takes_every_attempt_of_the_run_and_nothing_else(tmp_path: Path
 async def test_gc_never_raises_and_reports(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    spec: Any = SimpleNamespace(run_id=RUN)
     async with against_sim(tmp_path, keys=("rpa_WRONG",)) as rig:
         with caplog.at_level(logging.WARNING):
-            await rig.provider.gc(spec)
+            await rig.provider.gc(spec(RUN))
     assert RUN in caplog.text
     assert "could not list" in caplog.text
 
