@@ -75,7 +75,7 @@ def endpoint_name(gpu: str, run_id: str, attempt: int = 0) -> str:
 
 def canonical_endpoint(name: str) -> str:
     """The name an endpoint was given, without what RunPod's own tools put before and after it."""
-    return name.removeprefix(_LIVE).removesuffix(_FLASH_BOOT)
+    return name.removeprefix(_LIVE).removesuffix(_FLASH_BOOT).rstrip()
 
 
 def endpoint_owned_by(name: str, run_id: str) -> bool:
