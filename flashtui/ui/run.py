@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flashtui.ui.ports import SessionPort
 
 UNUSABLE = 2
-_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
 async def run_dashboard(
@@ -34,7 +34,7 @@ async def run_dashboard(
 
     Returns:
         0; 2 when there is no usable terminal (the reason has been printed); 70 after a fault of our own;
-        129 and 143 after a hang-up and a SIGTERM.
+        129, 130 and 143 after a hang-up, a SIGINT from outside and a SIGTERM.
     """
     reason = refusal(os.environ, stdin_tty=_is_tty(0), stderr_tty=_is_tty(2))
     if reason:
