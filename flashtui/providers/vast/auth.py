@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 NAME = "vast"
 KEY_VARIABLE = "VAST_API_KEY"
+# Under this name a handle keeps which key owns what it names.
+FINGERPRINT = "key_fingerprint"
 
 
 def key_of(context: Context) -> Secret | None:
