@@ -119,7 +119,9 @@ class Instances:
         if computed := _COMPUTED & set(filters):
             msg = f"{min(computed)} is computed and cannot be filtered"
             raise language.BadQuery(msg)
-        known = rows[0].keys() if rows else set(filters)
+        if not rows:
+            return []
+        known = rows[0].keys()
         tests = language.tests_from(filters, known, self._note)
         order = _json(request, "order_by", list) or []
         chosen: Rows = [row for row in rows if all(test(row) for test in tests)]

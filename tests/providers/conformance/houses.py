@@ -60,7 +60,9 @@ class House:
 
 
 def _rent_vast(sim: Sim, label: str) -> str:
-    return str(sim.rent(label=label))
+    instance_id = str(sim.rent(label=label))
+    sim.step(2.0)  # the listing lags behind
+    return instance_id
 
 
 def _rent_runpod(sim: Sim, label: str) -> str:
