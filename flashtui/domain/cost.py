@@ -64,7 +64,9 @@ def _since_accrual(cost: Usd, resource: RentedResource, now: datetime) -> Usd | 
     seconds = (end - resource.cost_until).total_seconds()
     if seconds <= 0:
         return cost
-    return None if resource.billing_rate is None else cost + resource.billing_rate.cost_over(seconds)
+    return (
+        None if resource.billing_rate is None else cost + resource.billing_rate.cost_over(seconds)
+    )
 
 
 def cost_between(

@@ -266,7 +266,9 @@ def _refused(
 
 
 def _why_not_asked(book: ProviderBook, wanted: str) -> str:
-    return f"only {wanted} was asked" if book.available else (book.why_not or "not configured")
+    if not book.available:
+        return book.why_not or "not configured"
+    return f"only {clean(wanted, 40).lower()} was asked"
 
 
 def _warnings(
