@@ -110,3 +110,17 @@ def chosen_providers(tools: Tools, provider: str | None) -> tuple[str, ...]:
         msg = f"unknown provider {provider!r} (known: {known})"
         raise ConfigError(msg)
     return (name,)
+
+
+def gpu_class(name: str | None) -> str | None:
+    """The canonical name of ``--gpu``; None stays None.
+
+    Raises:
+        click.BadParameter: not a managed class.
+    """
+    from flashtui.domain.gpu import UnsupportedGpuError, canonical_gpu
+
+    try:
+        return canonical_gpu(name) if name else None
+    except UnsupportedGpuError as error:
+        raise click.BadParameter(str(error), param_hint="--gpu") from error
