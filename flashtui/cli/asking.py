@@ -45,7 +45,7 @@ async def _one(tools: Tools, name: str, last: PriceSheet | None, *, named: bool)
     from dataclasses import replace
 
     from flashtui.domain.market import FeedError
-    from flashtui.services.market import refresh_sheet
+    from flashtui.services.lookup import refresh_sheet
 
     plugin = tools.registry.plugin(name)
     sheet = await refresh_sheet(name, plugin, tools.clock, last=last, deadline_s=DEADLINE_S)

@@ -61,6 +61,7 @@ async def _prices(tools: Tools, gpu: str | None, provider: str | None, *, as_jso
 def print_sheets(
     sheets: Sequence[PriceSheet], quotes: list[Quote], now: datetime, interval_s: float
 ) -> None:
+    """The rows as a table, cheapest first; what failed goes to stderr."""
     from flashtui.cli.output import print_table, warn
 
     quotes = sorted(quotes, key=lambda q: (q.rate is None, q.rate.micros if q.rate else 0, q.gpu))
