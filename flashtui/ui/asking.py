@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from flashtui.ui.ports import SessionPort
 
 ACTOR = "tui"
-MIN_WIDTH = 50
+MIN_WIDTH = 60
 MIN_HEIGHT = 20
 
 

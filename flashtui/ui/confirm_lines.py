@@ -18,19 +18,20 @@ if TYPE_CHECKING:
     from flashtui.ui.confirmation import Confirmation
     from flashtui.ui.ports import LiveCheckPort
 
-_LONG = 300
+_LONG = 100
+_NAME = 50
 _THINGS = {
     "serverless": "endpoint",
     "pod": "pod",
     "instance": "instance",
     "interruptible": "instance",
 }
-FOOT = f"Enter and Esc cancel. Keys are ignored for {DEAD_S:g} s after opening."
+FOOT = f"Enter and Esc cancel; keys sleep {DEAD_S:g} s after opening."
 
 
 def confirm_title(question: Confirmation) -> str:
     """The heading of the box."""
-    return f"{question.kind.upper()} {name(question.row)}"
+    return f"{question.kind.upper()} {clean(name(question.row), _NAME)}"
 
 
 def confirm_lines(question: Confirmation, now: datetime, width: int) -> list[Line]:
@@ -43,13 +44,32 @@ def confirm_lines(question: Confirmation, now: datetime, width: int) -> list[Lin
     ]
     if question.unsaved:
         lines += wrapped(
-            "The store cannot be written: the request is sent, but not recorded.",
+            "The store cannot be written: sent, but not recorded.",
             width,
             style="bad",
         )
     lines += [(), *_challenge(question, width), _buttons(question), ()]
     lines += wrapped(FOOT, width, style="dim")
     return lines
+
+
+def fitted(rows: list[Line], room: int) -> list[Line]:
+    """The lines for a low screen: blank ones go first, then those that only explain."""
+    kept = list(rows)
+    for is_spare in (_is_blank, _is_dim):
+        for row in [row for row in kept if is_spare(row)]:
+            if len(kept) <= room:
+                return kept
+            kept.remove(row)
+    return kept
+
+
+def _is_blank(row: Line) -> bool:
+    return not row
+
+
+def _is_dim(row: Line) -> bool:
+    return all(span.style == "dim" for span in row)
 
 
 def _identity(row: RunRow, now: datetime, width: int) -> list[Line]:
@@ -59,17 +79,17 @@ def _identity(row: RunRow, now: datetime, width: int) -> list[Line]:
         started = f", started {row.started_at:%d %b %H:%M} UTC"
     cost = usd_text(row.cost_at(now), estimate=row.cost_is_estimate)
     lines = wrapped(
-        f"{row.provider} {thing} {clean(row.resource_id)}  {gpu(row)}{started}", width, style="bold"
+        f"{row.provider} {thing} {clean(row.resource_id, _NAME)}  {gpu(row)}{started}",
+        width,
+        style="bold",
     )
-    if row.label:
-        lines += wrapped(f"label {clean(row.label)}", width)
+    if row.label and clean(row.label) != name(row):
+        lines += wrapped(f"label {clean(row.label, _NAME)}", width)
     lines += wrapped(
         f"{rate_text(row.rate)}/h, spent {cost}, here it is: {run_state(row, now).text}", width
     )
     if row.kind == "foreign":
-        lines += wrapped(
-            "It belongs to no run of this store. Somebody else may need it.", width, style="bad"
-        )
+        lines += wrapped("No run of this store: somebody else may need it.", width, style="bad")
     elif row.kind == "orphan":
         lines += wrapped(
             "An orphan: a run of this store made it, and no longer holds it.", width, style="warn"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from flashtui.services.board import HealthState, Snapshot, SourceHealth
 
 STORE = "store"
+INVENTORY = "inventory"
 _BADNESS: dict[HealthState, int] = {
     "ok": 0,
     "off": 1,
@@ -78,6 +79,12 @@ def store_health(snapshot: Snapshot, now: datetime) -> Line:
     age = age_text(seconds_since(found.last_good_at, now))
     state = Span(f"{_WORDS[found.state]} {age}", _STYLES.get(found.state, ""))
     return line("store ", state)
+
+
+def has_been_counted(snapshot: Snapshot) -> bool:
+    """Whether anybody has said what is rented; before that, nothing rented means nothing known."""
+    listings = [h for h in snapshot.health if h.source == INVENTORY]
+    return bool(snapshot.runs) or not listings or any(h.last_good_at is not None for h in listings)
 
 
 def problems(health: Sequence[SourceHealth], *, source: str) -> list[Line]:

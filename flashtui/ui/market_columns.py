@@ -10,6 +10,7 @@ from flashtui.domain.text import clean
 from flashtui.ui.cells import NOTHING, UNKNOWN, Cell, age_text, rate_text, seconds_since
 from flashtui.ui.columns import Column
 from flashtui.ui.filtering import Fields
+from flashtui.ui.market_rows import quote_freshness
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,11 +24,14 @@ _STOCK_RANK = MappingProxyType({"none": 0, "low": 1, "medium": 2, "high": 3})
 
 
 def row_freshness(row: MarketRow, look: Look) -> Freshness:
-    """How far the price of a row may be trusted; a built-in list is dated, not aged."""
-    if row.quote.source == "static" and row.offer is None:
-        return Freshness.FRESH
-    observed = (row.offer or row.quote).observed_at
-    return freshness(seconds_since(observed, look.now), look.interval_s)
+    """How far the price of a row may be trusted."""
+    if row.offer is None:
+        return quote_freshness(row.quote, look)
+    return freshness(seconds_since(row.offer.observed_at, look.now), look.interval_s)
+
+
+def _is_unknown(row: MarketRow, look: Look) -> bool:
+    return row_freshness(row, look) is Freshness.UNKNOWN
 
 
 def _tone(row: MarketRow, look: Look, style: str = "") -> str:
@@ -71,6 +75,8 @@ def _price(row: MarketRow, look: Look) -> Cell:
 
 
 def _available(row: MarketRow, look: Look) -> Cell:
+    if _is_unknown(row, look):
+        return Cell(UNKNOWN, "dim")
     if row.offer is not None:
         return Cell("yes" if row.offer.usable else "no", _tone(row, look))
     count = row.quote.available
@@ -78,6 +84,8 @@ def _available(row: MarketRow, look: Look) -> Cell:
 
 
 def _stock(row: MarketRow, look: Look) -> Cell:
+    if _is_unknown(row, look):
+        return Cell(UNKNOWN, "dim")
     stock = "unknown" if row.offer is not None else row.quote.stock
     text = NOTHING if stock == "unknown" else STOCK_WORDS.get(stock, stock)
     return Cell(text, _tone(row, look, "warn" if stock == "none" else ""))
@@ -144,13 +152,13 @@ def _number(value: float | None, spec: str) -> str:
 
 
 def _sort_rate(row: MarketRow) -> int | None:
-    return None if row.rate is None else row.rate.micros
+    return None if row.believed_rate is None else row.believed_rate.micros
 
 
 def _sort_available(row: MarketRow) -> int | None:
     if row.offer is not None:
         return int(row.offer.usable)
-    return row.quote.available
+    return None if row.withheld else row.quote.available
 
 
 def _sort_stock(row: MarketRow) -> int | None:
@@ -204,7 +212,7 @@ def _text(row: MarketRow) -> str:
 
 
 def _dollars(row: MarketRow) -> float | None:
-    return None if row.rate is None else float(row.rate)
+    return None if row.believed_rate is None else float(row.believed_rate)
 
 
 def _known_stock(row: MarketRow) -> str | None:

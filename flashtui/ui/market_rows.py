@@ -6,12 +6,16 @@ from collections import defaultdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from flashtui.domain.market import Freshness, freshness
+from flashtui.ui.cells import seconds_since
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from flashtui.domain.allocation import Candidate
     from flashtui.domain.market import Offer, PriceSheet, Quote
     from flashtui.domain.money import HourlyRate
+    from flashtui.ui.columns import Look
 
 
 class MarketRow(NamedTuple):
@@ -23,6 +27,7 @@ class MarketRow(NamedTuple):
         picked: the allocator would take this one for the job in focus.
         moved: the last change of the price: -1 down, 1 up, 0 none lately.
         opened: the offers behind this class row are listed below it.
+        withheld: it was too old to be believed when the rows were made; it ranks as unknown.
     """
 
     quote: Quote
@@ -30,11 +35,17 @@ class MarketRow(NamedTuple):
     picked: bool = False
     moved: int = 0
     opened: bool = False
+    withheld: bool = False
 
     @property
     def rate(self) -> HourlyRate | None:
         """Dollars per GPU-hour, as last seen."""
         return self.quote.rate if self.offer is None else self.offer.rate_per_gpu
+
+    @property
+    def believed_rate(self) -> HourlyRate | None:
+        """The same, unless it is too old to be ranked by."""
+        return None if self.withheld else self.rate
 
 
 def quote_key(quote: Quote) -> str:
@@ -53,6 +64,7 @@ def market_rows(
     opened: Collection[str] = (),
     pick: Candidate | None = None,
     moves: Mapping[str, int] = MappingProxyType({}),
+    look: Look | None = None,
 ) -> tuple[dict[str, MarketRow], dict[str, list[str]]]:
     """All rows by key, and the keys of offers by the key of the class row they belong under.
 
@@ -61,6 +73,7 @@ def market_rows(
         opened: keys of class rows whose offers are wanted.
         pick: the allocator's choice.
         moves: by key, which way the price went.
+        look: the moment, to tell which prices are too old; None: none is.
     """
     rows: dict[str, MarketRow] = {}
     children: dict[str, list[str]] = {}
@@ -70,7 +83,12 @@ def market_rows(
             key = quote_key(quote)
             is_open = key in opened
             rows[key] = MarketRow(
-                quote, None, _is_pick(quote, pick), moves.get(key, 0), opened=is_open
+                quote,
+                None,
+                _is_pick(quote, pick),
+                moves.get(key, 0),
+                opened=is_open,
+                withheld=_withheld(quote, look),
             )
         wanted = {
             k: r.quote for k, r in rows.items() if r.opened and r.quote.provider == sheet.provider
@@ -85,6 +103,17 @@ def market_rows(
                 is_pick = rows[key].picked and offer.offer_id == picked_offer
                 rows[offer_key(offer)] = MarketRow(quote, offer, is_pick)
     return rows, children
+
+
+def _withheld(quote: Quote, look: Look | None) -> bool:
+    return look is not None and quote_freshness(quote, look) is Freshness.UNKNOWN
+
+
+def quote_freshness(quote: Quote, look: Look) -> Freshness:
+    """How far a price may be trusted; a built-in list is dated, not aged."""
+    if quote.source == "static":
+        return Freshness.FRESH
+    return freshness(seconds_since(quote.observed_at, look.now), look.interval_s)
 
 
 def _by_class(offers: Iterable[Offer]) -> Mapping[tuple[str, str], list[Offer]]:

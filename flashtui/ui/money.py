@@ -84,8 +84,10 @@ def horizon_line(horizon: Horizon, *, brief: bool) -> Line:
     )
 
 
-def burn_line(burn: Burn, *, brief: bool) -> Line:
-    """``now $6.07/h (0.69 not ours, 1 unknown)``."""
+def burn_line(burn: Burn, *, brief: bool, counted: bool = True) -> Line:
+    """``now $6.07/h (0.69 not ours, 1 unknown)``; before anybody has counted it is unknown."""
+    if not counted:
+        return line("" if brief else "now ", Span("$?/h", "warn"))
     extra = []
     if burn.foreign and not brief:
         extra.append(f"{format_rate(burn.foreign)} not ours")

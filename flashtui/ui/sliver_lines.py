@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from flashtui.domain.market import Freshness
 from flashtui.domain.text import clean
 from flashtui.ui.cells import Line, Span, age_text, line, rate_text, seconds_since, usd_text
+from flashtui.ui.health import has_been_counted
 from flashtui.ui.market_columns import row_freshness
 from flashtui.ui.market_rows import market_rows
 from flashtui.ui.money import burn_line, horizon_line, horizons
@@ -28,7 +29,7 @@ def sliver_lines(snapshot: Snapshot, look: Look, width: int) -> list[Line]:
     alerts = open_alerts(snapshot)
     tag = line(Span("SIM", "tag")) if snapshot.simulated else ()
     parts = [
-        Part(burn_line(snapshot.burn, brief=True), 9),
+        Part(burn_line(snapshot.burn, brief=True, counted=has_been_counted(snapshot)), 9),
         Part(tag, 8),
         *(Part(horizon_line(h, brief=True), 5) for h in horizons(snapshot, look.now) if h.urgent),
         Part(line(Span(f"{len(alerts)} alerts", "warn")) if alerts else (), 7),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flashtui.domain.text import clean
 from flashtui.ui.cells import Line, Span, age_text, line
-from flashtui.ui.health import provider_health, providers_of, store_health
+from flashtui.ui.health import has_been_counted, provider_health, providers_of, store_health
 from flashtui.ui.money import burn_line, horizon_line, horizons, today_line
 from flashtui.ui.parts import Part, fit_parts, line_cells, spread
 
@@ -35,7 +35,7 @@ def money_line(snapshot: Snapshot, now: datetime, width: int) -> Line:
     parts = [
         Part(line(Span("flashtui", "bold")), 1),
         *_tags(snapshot),
-        Part(burn_line(snapshot.burn, brief=brief), 9),
+        Part(burn_line(snapshot.burn, brief=brief, counted=has_been_counted(snapshot)), 9),
         Part(today_line(snapshot.burn), 4),
     ]
     if brief:
@@ -43,8 +43,8 @@ def money_line(snapshot: Snapshot, now: datetime, width: int) -> Line:
             Part(horizon_line(h, brief=True), 6 + bool(h.urgent)) for h in horizons(snapshot, now)
         ]
     else:
-        mine = [row for row in snapshot.runs if row.may_bill]
-        parts.append(Part(line(f"{len(mine)} billing"), 3))
+        billing = sum(row.may_bill for row in snapshot.runs)
+        parts.append(Part(line(f"{billing} billing" if has_been_counted(snapshot) else ""), 3))
     room = width - line_cells(clock) - 2
     return spread(fit_parts(parts, room), clock, width)
 

@@ -198,4 +198,4 @@ def test_the_box_says_what_the_provider_has_just_said(check: Check | None, part:
 
 
 def test_the_box_warns_of_somebody_elses_machine() -> None:
-    assert "Somebody else may need it" in words(foreign())
+    assert "somebody else may need it" in words(foreign())

@@ -302,7 +302,7 @@ async def test_a_screen_too_small_to_show_it_does_not_ask() -> None:
     async with dashboard(session, (60, 16)) as board:
         await board.press("2", "D")
         assert not board.screen.desk.is_open
-        assert "destroy needs 50x20" in board.text
+        assert "destroy needs 60x20" in board.text
 
 
 async def test_a_screen_that_shrinks_under_the_box_closes_it() -> None:
@@ -313,3 +313,22 @@ async def test_a_screen_that_shrinks_under_the_box_closes_it() -> None:
         await board.press()
         assert not board.screen.desk.is_open
         assert session.control.destroyed == []
+
+
+@pytest.mark.parametrize("size", [(60, 20), (80, 24)])
+async def test_the_longest_question_shows_who_and_the_buttons_on_the_smallest_screen(
+    size: tuple[int, int],
+) -> None:
+    """Somebody else's machine, a long label, no answer from the provider, an unwritable store."""
+    row = samples.run(
+        "r" * 60, kind="foreign", label="l" * 90, target=Target("vast", "2" * 20, None), resource_id="2" * 20,
+    )  # fmt: skip
+    session = ScriptedSession(samples.snapshot(runs=(row,), store_error="disk full"))
+    session.control.answer = Check("unverified", None, "no answer " * 12, T0)
+    async with dashboard(session, size) as board:
+        await opened(board)
+        assert "DESTROY rrr" in board.text
+        assert "2222" in board.text
+        assert "[ Cancel ]" in board.text
+        assert "not recorded" in board.text
+        assert "COULD NOT VERIFY" in board.text

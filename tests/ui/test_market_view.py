@@ -78,6 +78,21 @@ def test_one_narrow_column_says_how_much_there_is_in_the_providers_own_way() -> 
     assert shown(row(available=None, stock="unknown"), "stock") == "?"
 
 
+def test_a_price_that_is_withheld_ranks_as_unknown() -> None:
+    sheets = [
+        PriceSheet("vast", (quote(price=0.1, observed_at=ago(1000)),), ago(1000)),
+        PriceSheet("runpod", (quote("runpod", price=5.0),), T0),
+    ]
+    rows, _ = market_rows(sheets, look=LOOK)
+    value = COLUMNS["rate"].sort
+    assert value is not None
+    assert SortBy(value).ordered(rows, rows) == ["q:runpod:pod:H100", "q:vast:instance:H100"]
+    assert shown(rows["q:vast:instance:H100"], "available") == "?"
+    cheap = compile_filter("price<1", MARKET_FIELDS)
+    assert cheap is not None
+    assert not any(cheap(r) for r in rows.values())
+
+
 def test_what_cannot_be_submitted_or_is_not_managed_says_so() -> None:
     assert "comparison" in shown(row(rentable=False), "note")
     assert shown(row(managed=False), "note") == "not a managed class"

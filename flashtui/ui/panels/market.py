@@ -17,6 +17,7 @@ from flashtui.ui.parts import Part
 from flashtui.ui.status_lines import brief_health
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from flashtui.domain.money import HourlyRate
@@ -70,22 +71,32 @@ class MarketPane(Pane):
             self.table.show_empty(self._empty_lines(self.newest))
         self.table.filter(compile_filter(query, MARKET_FIELDS))
 
-    def toggle_open(self, look: Look) -> None:
-        """Open or close the class row under the cursor; on an offer, close its class."""
+    def toggle_open(self, look: Look) -> str:
+        """Open or close the class row under the cursor; on an offer, close its class.
+
+        Returns:
+            A sentence when there is nothing behind the row; else empty.
+        """
         row = self.table.cursor_record
         if row is None or self.newest is None:
-            return
+            return ""
         self.table.touch()
         key = quote_key(row.quote)
         if row.offer is not None:
             self.table.put_cursor(key)
         self._opened ^= {key}
-        self._show_rows(self.newest, look)
+        children = self._show_rows(self.newest, look)
+        if key in self._opened and not children.get(key):
+            self._opened.discard(key)
+            return f"{row.quote.provider} names no single offers behind this price"
+        return ""
 
     def summary(self) -> list[Part]:
         """How many rows there are, how many of them are hidden, and the order."""
         model = self.table.model
         total, shown = len(model.records), len(model)
+        if not total:
+            return [Part(line(Span("not loaded yet", "warn")), 8)]
         count = f"{shown:,} of {total:,}" if shown != total else f"{total:,} rows"
         column = next(c for c in self.table.columns if c.id == self.table.sort_column)
         way = "high first" if self.table.sort_falling else "low first"
@@ -109,20 +120,22 @@ class MarketPane(Pane):
         return () if self.newest is None else brief_health(self.newest, look.now)
 
     def count(self) -> str:
-        """Class rows."""
-        return f" {self._class_rows}"
+        """Class rows; unknown is not none."""
+        return f" {self._class_rows}" if self._class_rows else " ?"
 
-    def _show_rows(self, snapshot: Snapshot, look: Look) -> None:
+    def _show_rows(self, snapshot: Snapshot, look: Look) -> Mapping[str, Sequence[str]]:
         report = snapshot.plan.report
         rows, children = market_rows(
             snapshot.sheets,
             opened=self._opened,
             pick=None if report is None else report.winner,
             moves={key: way for key, (way, _) in self._moves.items()},
+            look=look,
         )
         self._class_rows = sum(row.offer is None for row in rows.values())
         self.table.show_empty(self._empty_lines(snapshot))
         self.table.show(rows, look, children=children)
+        return children
 
     def _forget_old_moves(self, look: Look) -> None:
         limit_s = _MOVE_SHOWN_INTERVALS * look.interval_s

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashtui.ui.cells import Line, Span
-from flashtui.ui.confirm_lines import confirm_lines, confirm_title
+from flashtui.ui.confirm_lines import confirm_lines, confirm_title, fitted
 from flashtui.ui.lines import LineView
 from flashtui.ui.parts import line_cells
 
@@ -97,7 +97,8 @@ class ConfirmBox(Overlay):
         inner = width - _FRAME - _PADDING
         rows = confirm_lines(self.question, self.kit.clock.now(), inner)
         head: list[Line] = [(Span(f" {confirm_title(self.question)} ", "alarm"),), ()]
-        self.open_at([(Span(" "), *row) for row in (*head, *rows)], screen, width)
+        shown = fitted([*head, *rows], screen.height - _FRAME)
+        self.open_at([(Span(" "), *row) for row in shown], screen, width)
 
     def close(self) -> None:
         """Take it away and forget the question."""

@@ -8,7 +8,7 @@ from flashtui.domain.money import ZERO_RATE, format_rate
 from flashtui.ui.cells import Line, Span, line
 from flashtui.ui.detail_lines import run_detail
 from flashtui.ui.filtering import compile_filter
-from flashtui.ui.health import problems
+from flashtui.ui.health import has_been_counted, problems
 from flashtui.ui.keyed_table import KeyedTable
 from flashtui.ui.panels.pane import Pane
 from flashtui.ui.parts import Part
@@ -73,6 +73,8 @@ class RunsPane(Pane):
         newest = self.newest
         if newest is None:
             return []
+        if not has_been_counted(newest):
+            return [Part(line(Span("not counted yet", "warn")), 8)]
         billing = [row for row in newest.runs if row.may_bill]
         rate = ZERO_RATE
         for row in billing:
@@ -104,8 +106,8 @@ class RunsPane(Pane):
     def count(self) -> str:
         """Billing rows, and how many want attention."""
         newest = self.newest
-        if newest is None:
-            return ""
+        if newest is None or not has_been_counted(newest):
+            return " ?"
         now = self.table.look.now
         alarms = sum(run_flag(row, now).text == "!" for row in newest.runs)
         billing = sum(row.may_bill for row in newest.runs)

@@ -191,8 +191,10 @@ class Dashboard(DashboardView, inherit_bindings=False):
                     self.plan.field.edit(self.plan.job),
                 )
             return
-        self.market.toggle_open(self.look)
+        nothing = self.market.toggle_open(self.look)
         self.redraw_around()
+        if nothing:
+            self.say(nothing, "dim")
 
     def action_filter(self) -> None:
         """Type a filter."""
