@@ -139,7 +139,7 @@ async def _end_one(
     ask = session.control.destroy if kind == "destroy" else session.control.cancel
     operation = await ask(target, actor="cli")
     over = await session.control.wait(operation.op_id, _PATIENCE_S)
-    return await _ending(session, tools, name, over)
+    return await _ending(session, tools, name, over or operation)
 
 
 async def _ending(session: Session, tools: Tools, name: str, operation: Operation) -> Ending:

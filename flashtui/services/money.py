@@ -1,0 +1,41 @@
+"""Burn rate, spent today, spent in all: over every resource of the accounts. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flashtui.domain.cost import add_costs, burn, cost_between, run_cost
+from flashtui.domain.money import Usd
+from flashtui.services.board import Burn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from flashtui.domain.money import HourlyRate
+    from flashtui.domain.run import RentedResource, Run
+    from flashtui.services.board import RunRow
+
+
+def burn_of(rows: Iterable[RunRow], runs: Sequence[Run], now: datetime) -> Burn:
+    """What everything costs now and has cost."""
+    rows = tuple(rows)
+    ours = burn(_rates(rows, {"run", "ghost"}))
+    foreign = burn(_rates(rows, {"orphan", "foreign"}))
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    resources = [r for run in runs for r in run.resources]
+    today = add_costs(_today(r, midnight, now) for r in resources)
+    total = add_costs(run_cost(run, now).total for run in runs)
+    return Burn(ours.rate, foreign.rate, ours.unknown + foreign.unknown, today.total, total.total)
+
+
+def _rates(rows: Iterable[RunRow], kinds: set[str]) -> list[HourlyRate | None]:
+    # A stopped machine goes on paying for its disk; what it pays is in its rate, or the rate is unknown.
+    return [row.rate for row in rows if row.kind in kinds and row.may_bill]
+
+
+def _today(resource: RentedResource, midnight: datetime, now: datetime) -> Usd | None:
+    gone = resource.confirmed_gone_at
+    if gone is not None and gone <= midnight:
+        return Usd(0)
+    return cost_between(resource, midnight, now)
