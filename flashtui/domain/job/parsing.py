@@ -112,7 +112,8 @@ def _shown(value: object, sentence: str) -> str:
     if not isinstance(value, str | int | float):
         return ""
     shown = clean(repr(value), _MAX_SHOWN)
-    return "" if shown in sentence else f", not {shown}"
+    named = isinstance(value, str) and shown in sentence
+    return "" if named else f", not {shown}"
 
 
 def _spec(values: Mapping[str, Any]) -> JobSpec:

@@ -90,10 +90,7 @@ def test_a_span_takes_its_share() -> None:
 def test_spans_add_up_to_the_whole(parts: list[int], micros: int) -> None:
     cuts = [T0 + timedelta(seconds=s) for s in sorted(parts)]
     thing = rented(launched_at=cuts[0], rate=HourlyRate(micros))
-    shares = [
-        cost_between(thing, start, end, now=cuts[-1])
-        for start, end in pairwise(cuts)
-    ]
+    shares = [cost_between(thing, start, end, now=cuts[-1]) for start, end in pairwise(cuts)]
     whole = resource_cost(thing, cuts[-1])
     assert whole is not None
     total = sum(share.micros for share in shares if share is not None)
