@@ -128,6 +128,10 @@ class OperationDesk:
         who = name(question.row)
         try:
             # Shielded: quitting while the intent is being written must not stop it half-way.
+            if question.hastens:
+                await asyncio.shield(self._session.control.hasten(question.hastens))
+                self._say(f"{who}: the wait is skipped", "good")
+                return
             op = await asyncio.shield(self._requested(question))
         except FlashtuiError as error:
             self._say(f"{who}: {question.kind} was NOT accepted: {clean(error)}", "bad")

@@ -135,6 +135,11 @@ def _unverified(provider: str, why: str, width: int) -> list[Line]:
 def _consequences(question: Confirmation, width: int) -> list[Line]:
     row = question.row
     thing = _THINGS.get(row.product or "", "resource")
+    if question.hastens:
+        return wrapped(
+            "It is counting down already. Destroy now skips the rest of the wait, and z no longer helps.",
+            width,
+        )
     if question.kind == "cancel":
         text = f"Cancel stops the work. The {thing} stays, and what is rented bills on until it is destroyed (D)."
         return wrapped(text, width)
@@ -159,7 +164,13 @@ def _challenge(question: Confirmation, width: int) -> list[Line]:
 
 
 def _buttons(question: Confirmation) -> Line:
-    word = "Cancel the run" if question.kind == "cancel" else "Destroy"
+    word = (
+        "Cancel the run"
+        if question.kind == "cancel"
+        else "Destroy now"
+        if question.hastens
+        else "Destroy"
+    )
     no = " Back " if question.kind == "cancel" else " Cancel "
     yes = f" {word} " if question.can_confirm else f" {word} (not yet) "
     if question.refused:

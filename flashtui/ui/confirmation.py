@@ -87,9 +87,17 @@ class Confirmation:
         return not self.challenge or (bool(self.expected) and self.typed == self.expected)
 
     @property
+    def hastens(self) -> str | None:
+        """The operation that is counting down already, whose wait a yes would skip; None: there is none."""
+        op = self.row.operation
+        return (
+            op.op_id if op is not None and op.phase == "pending" and op.kind == self.kind else None
+        )
+
+    @property
     def grace_s(self) -> float:
         """How long it can be taken back: typing an id is thought enough, and a cancel is not irreversible."""
-        return 0.0 if self.challenge or self.kind == "cancel" else GRACE_S
+        return 0.0 if self.challenge or self.kind == "cancel" or self.hastens else GRACE_S
 
     def asleep(self, at: float) -> bool:
         """Whether keys are ignored now."""

@@ -40,6 +40,7 @@ class KeyedTable(QuietWidget, Generic[R], can_focus=True):
         columns: what is shown of a record; the first column stays when the others scroll sideways.
         flag: one character beside the cursor mark, e.g. an alarm.
         sort: id of the column to order by at first; None: as the records come.
+        follow_top: until the first key the cursor stays on the first row, whichever that is.
     """
 
     DEFAULT_CSS = "KeyedTable { height: 1fr; }"
@@ -64,6 +65,7 @@ class KeyedTable(QuietWidget, Generic[R], can_focus=True):
         *,
         flag: Callable[[R, Look], Cell] | None = None,
         sort: str | None = None,
+        follow_top: bool = False,
         id: str | None = None,  # noqa: A002 - Textual's name
     ) -> None:
         super().__init__(kit, id=id)
@@ -83,6 +85,7 @@ class KeyedTable(QuietWidget, Generic[R], can_focus=True):
         self._layout_of: tuple[int, int] | None = None
         self._layout: Layout[R] = Layout((), 0, 0)
         self._touched_at: float | None = None
+        self._follow_top = follow_top
         self._unsettled = False
 
     # -- what is shown -----------------------------------------------------------------------------------------------
@@ -117,6 +120,8 @@ class KeyedTable(QuietWidget, Generic[R], can_focus=True):
             self.look = look
             self.model.replace(records, children, hold_order=hold)
             self._unsettled = hold
+            if self._follow_top and self._touched_at is None:
+                self.model.move_to(0)
 
     def tick(self, look: Look) -> None:
         """Let time pass: ages change, and held rows fall into place once the person has stopped."""

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 WIDE = 84
 _LABEL = 6
 _NARROW = 58
+_ROOMY = 14
+_BRIEF_ROWS = 2
 _LONG = 400
 
 
@@ -78,7 +80,11 @@ def _report_lines(
     plan: PlanState, report: AllocationReport, look: Look, width: int, rows: int
 ) -> list[Line]:
     reasons = _reason_lines(report, width)
-    head = [*_need_lines(report.sizing, width), *_pick_lines(plan, report, look, width)]
+    brief = rows < _ROOMY
+    head = [
+        *_need_lines(report.sizing, width),
+        *_pick_lines(plan, report, look, width, brief=brief),
+    ]
     room = max(2, rows - len(head) - len(reasons))
     runners = _runner_lines(report, plan.job, look, width)
     shown = runners[: room - 1] + _more(len(runners) - room + 1) if len(runners) > room else runners
@@ -100,7 +106,9 @@ def _need_lines(sizing: Sizing, width: int) -> list[Line]:
     ]
 
 
-def _pick_lines(plan: PlanState, report: AllocationReport, look: Look, width: int) -> list[Line]:
+def _pick_lines(
+    plan: PlanState, report: AllocationReport, look: Look, width: int, *, brief: bool
+) -> list[Line]:
     winner = report.winner
     if winner is None:
         lines = _labelled(" NONE", clean(report.summary, _LONG), width, "bad")
@@ -112,7 +120,8 @@ def _pick_lines(plan: PlanState, report: AllocationReport, look: Look, width: in
     if since is not None:
         parts.append(Part(line(Span(f"leads for {duration_text(since)}", "dim")), 2))
     lines = [fit_parts(parts, width, gap=_gap(width))]
-    lines += _labelled(" WHY", clean(report.summary, _LONG), width)
+    most = _BRIEF_ROWS * (width - _LABEL) - _BRIEF_ROWS if brief else _LONG
+    lines += _labelled(" WHY", clean(report.summary, most), width)
     for warning in report.warnings:
         lines += _labelled(" NOTE", clean(warning, _LONG), width, "warn")
     return lines

@@ -63,6 +63,10 @@ class ControlPort(Protocol):
         """Take back an operation inside its grace; False: too late."""
         ...
 
+    async def hasten(self, op_id: str) -> None:
+        """Skip the rest of the grace of an operation."""
+        ...
+
 
 class SessionPort(Protocol):
     """A running session, as far as a screen may see it."""

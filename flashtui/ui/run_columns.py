@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from flashtui.services.board import RunRow
     from flashtui.ui.columns import Look
 
+_NAME_WIDTH = 11
+_LEAST_TAIL = 4
+
 
 def flag(row: RunRow, look: Look) -> Cell:
     """The character beside the cursor mark."""
@@ -33,6 +36,15 @@ def flag(row: RunRow, look: Look) -> Cell:
 def name(row: RunRow) -> str:
     """What a person calls it."""
     return clean(row.run_id or row.label or row.resource_id) or UNKNOWN
+
+
+def short_name(row: RunRow) -> str:
+    """The same where there is little room: of a run id the part that differs from the others."""
+    whole = name(row)
+    tail = whole.rpartition("-")[2]
+    if row.run_id and len(whole) > _NAME_WIDTH and _LEAST_TAIL <= len(tail) <= _NAME_WIDTH:
+        return tail
+    return whole
 
 
 def observed(row: RunRow, look: Look) -> Freshness:
@@ -82,7 +94,7 @@ def _spent(row: RunRow, look: Look) -> Cell:
 
 
 def _seen(row: RunRow, look: Look) -> Cell:
-    if row.resource_id is None:
+    if row.resource_id is None or (row.observed_at is None and not row.may_bill):
         return Cell(NOTHING, "dim")
     if not row.may_bill:
         return Cell(age_text(seconds_since(row.observed_at, look.now)), "dim")
@@ -104,7 +116,7 @@ def _note(row: RunRow, look: Look) -> Cell:
 
 
 RUN_COLUMNS: tuple[Column[RunRow], ...] = (
-    Column("run", "RUN", 11, lambda r, _: Cell(name(r), _quiet(r)), name),
+    Column("run", "RUN", _NAME_WIDTH, lambda r, _: Cell(short_name(r), _quiet(r)), name),
     Column("state", "STATE", 16, lambda r, k: run_state(r, k.now), lambda r: r.state),
     Column("theirs", "THEIRS", 8, theirs, lambda r: r.raw_status or r.resource_state),
     Column("gpu", "GPU", 9, lambda r, _: Cell(gpu(r), _quiet(r)), gpu),

@@ -71,9 +71,12 @@ def operation_note(op: Operation | None) -> str:
 
 
 def being_destroyed(row: RunRow) -> bool:
-    """Whether a teardown is under way or done: asking again changes nothing."""
+    """Whether a teardown is under way or done: asking again changes nothing.
+
+    While it is still counting down it is not: asking again skips the rest of the wait.
+    """
     op = row.operation
-    if op is None or op.kind != "destroy":
+    if op is None or op.kind != "destroy" or op.phase == "pending":
         return False
     return op.is_open or op.phase == "confirmed"
 

@@ -12,7 +12,7 @@ from flashtui.ui.market_columns import row_freshness
 from flashtui.ui.market_rows import market_rows
 from flashtui.ui.money import burn_line, horizon_line, horizons
 from flashtui.ui.parts import Part, fit_parts
-from flashtui.ui.run_columns import name
+from flashtui.ui.run_columns import short_name
 from flashtui.ui.run_state import run_flag, run_state
 from flashtui.ui.status_lines import open_alerts
 
@@ -50,7 +50,7 @@ def _run(row: RunRow, look: Look, width: int) -> Line:
     state = run_state(row, look.now)
     cost = usd_text(row.cost_at(look.now), estimate=row.cost_is_estimate)
     parts = [
-        Part(line(Span(flag.text.strip(), flag.style), clean(name(row), 12)), 9),
+        Part(line(Span(flag.text.strip(), flag.style), clean(short_name(row), 12)), 9),
         Part(line(Span(state.text, state.style)), 8),
         Part(line(clean(row.progress, 8)), 2),
         Part(line(f"{rate_text(row.rate)}/h"), 5),

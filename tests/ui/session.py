@@ -49,6 +49,7 @@ class ScriptedControl:
     destroyed: list[tuple[Target, float]] = field(default_factory=list)
     cancelled: list[Target] = field(default_factory=list)
     withdrawn: list[str] = field(default_factory=list)
+    hastened: list[str] = field(default_factory=list)
     withdraw_in_time: bool = True
 
     async def reread(self, target: Target) -> Check:
@@ -75,6 +76,9 @@ class ScriptedControl:
             raise self.refusal
         self.cancelled.append(target)
         return samples.operation("driving", "cancel", target=target)
+
+    async def hasten(self, op_id: str) -> None:
+        self.hastened.append(op_id)
 
     async def withdraw(self, op_id: str) -> bool:
         self.withdrawn.append(op_id)

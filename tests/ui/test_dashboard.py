@@ -136,6 +136,17 @@ async def test_the_cursor_stays_on_its_price_when_the_market_moves() -> None:
         assert board.line(">  RTX A4000").count("3.900^") == 1
 
 
+async def test_until_the_first_key_the_cursor_of_the_market_stays_on_the_best_price() -> None:
+    session = ScriptedSession()
+    async with dashboard(session) as board:
+        await board.put(cheaper(session.board.snapshot, "RTX 3090", 0.01))
+        assert board.screen.market.table.selection == "q:vast:instance:RTX 3090"
+        await board.press("j", "k")
+        session.later(60)
+        await board.put(cheaper(session.board.snapshot, "RTX 5090", 0.005))
+        assert board.screen.market.table.selection == "q:vast:instance:RTX 3090"
+
+
 async def test_moved_prices_carry_the_direction_for_a_while() -> None:
     session = ScriptedSession()
     async with dashboard(session) as board:

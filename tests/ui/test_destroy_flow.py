@@ -110,7 +110,7 @@ async def test_a_row_without_anything_rented_cannot_be_destroyed() -> None:
         assert "nothing rented behind this row" in board.text
 
 
-@pytest.mark.parametrize("phase", ["pending", "driving", "verifying", "unconfirmed", "confirmed"])
+@pytest.mark.parametrize("phase", ["driving", "verifying", "unconfirmed", "confirmed"])
 async def test_what_is_being_destroyed_is_not_asked_for_again(phase: str) -> None:
     row = samples.run(operation=samples.operation(phase, target=RUN_17))
     session = ScriptedSession(samples.snapshot(runs=(row,)))
@@ -225,6 +225,20 @@ async def test_the_countdown_is_in_the_row_and_z_takes_it_back() -> None:
         await board.press("2", "z")
         assert session.control.withdrawn == ["op-pending"]
         assert "destroy taken back" in board.text
+
+
+async def test_confirming_again_skips_the_wait() -> None:
+    pending = samples.operation("pending", target=RUN_17, not_before=T0 + timedelta(seconds=8))
+    session = ScriptedSession(samples.snapshot(runs=(samples.run(operation=pending),)))
+    async with dashboard(session) as board:
+        await opened(board)
+        assert "skips the rest of the wait" in board.text
+        await board.press("enter")
+        assert session.control.hastened == []
+        await opened(board)
+        await board.press("tab", "enter")
+        assert session.control.hastened == ["op-pending"]
+        assert session.control.destroyed == []
 
 
 async def test_too_late_to_take_back_is_said() -> None:

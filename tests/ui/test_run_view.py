@@ -94,6 +94,12 @@ def test_a_machine_without_a_run_is_called_by_its_label_then_its_id() -> None:
     assert shown("run", run_id=None, label="") == "21377744"
 
 
+def test_of_a_long_run_id_the_part_that_differs_is_shown() -> None:
+    assert shown("run", run_id="flash-1796087180-9c0d1e2f") == "9c0d1e2f"
+    assert shown("run", run_id="run-17") == "run-17"
+    assert shown("run", run_id=None, label="a-label-that-is-long") == "a-label-that-is-long"
+
+
 def test_the_note_prefers_what_an_operation_waits_for() -> None:
     assert (
         shown("note", operation=operation("verifying"), note="old") == "asked 3x, waiting for proof"

@@ -37,7 +37,7 @@ class MarketPane(Pane):
 
     def __init__(self, kit: Kit) -> None:
         self.table: KeyedTable[MarketRow] = KeyedTable(
-            kit, MARKET_COLUMNS, flag=_flag, sort="rate", id="market-table"
+            kit, MARKET_COLUMNS, flag=_flag, sort="rate", follow_top=True, id="market-table"
         )
         super().__init__(kit, "market")
         self._opened: set[str] = set()
