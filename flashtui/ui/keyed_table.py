@@ -84,6 +84,7 @@ class KeyedTable(QuietWidget, Generic[R], can_focus=True):
         self._window: dict[int, Painted | None] = {}
         self._layout_of: tuple[int, int] | None = None
         self._layout: Layout[R] = Layout((), 0, 0)
+        self.held = False
         self._touched_at: float | None = None
         self._follow_top = follow_top
         self._unsettled = False
@@ -367,7 +368,7 @@ class KeyedTable(QuietWidget, Generic[R], can_focus=True):
 
     def _acting(self) -> bool:
         at = self._touched_at
-        return at is not None and self.kit.clock.monotonic() - at < SETTLE_S
+        return self.held or (at is not None and self.kit.clock.monotonic() - at < SETTLE_S)
 
     def _column(self, column_id: str) -> Column[R]:
         return next(c for c in self.columns if c.id == column_id)

@@ -81,7 +81,7 @@ KEYS: tuple[Key, ...] = (
     Key("pane_3", ("3",), "pane('plan')", "", "the plan: what a job would get"),
     Key("pane_4", ("4",), "pane('events')", "", "alerts and events"),
     Key("zoom", ("plus_sign", "underscore"), "zoom", "zoom", "one pane on the whole screen, and back", shown="+ _"),
-    Key("freeze", ("p",), "freeze", "freeze", "hold the list still while reading; data keeps coming in", _LISTS),
+    Key("freeze", ("p",), "freeze", "freeze", "hold the list still while reading (of the runs only the order)", _LISTS),
     Key("acknowledge", ("a",), "acknowledge", "", "acknowledge the alert on line 3"),
     Key("refresh", ("R", "ctrl+r"), "refresh_now", "refresh", "ask all providers now, also those that were given up"),
     Key("theme", ("t",), "theme_next", "", "the next colour theme"),

@@ -250,6 +250,21 @@ async def test_freeze_holds_the_list_and_counts() -> None:
         assert "FROZEN" not in board.text
 
 
+async def test_freezing_the_runs_holds_their_order_but_never_their_state() -> None:
+    session = ScriptedSession()
+    async with dashboard(session, (200, 60)) as board:
+        await board.press("2", "p")
+        first, *rest = session.board.snapshot.runs
+        trouble = replace(first, resource_state="unconfirmed")
+        session.later(60)
+        await board.put(replace(session.board.snapshot, runs=(*reversed(rest), trouble)))
+        assert "ORDER HELD" in board.text
+        assert "MAY STILL BILL" in board.line(" run-17     ")
+        assert board.screen.runs.table.model.order[0] == "run:run-17"
+        await board.press("p")
+        assert board.screen.runs.table.model.order[-1] == "run:run-17"
+
+
 async def test_ages_and_costs_tick_without_new_data() -> None:
     session = ScriptedSession()
     async with dashboard(session, (200, 60)) as board:

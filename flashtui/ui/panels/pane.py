@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.containers import Vertical
 
@@ -36,6 +36,9 @@ class Pane(Vertical):
         query_text: the filter as typed.
         frozen_at: since when it is held still; None: it is not.
     """
+
+    # What is rented must never look as it no longer is: there, freezing holds the order only.
+    FREEZES_CONTENT: ClassVar = True
 
     def __init__(self, kit: Kit, pane: PaneName) -> None:
         super().__init__(id=pane, classes="pane")
@@ -109,7 +112,7 @@ class Pane(Vertical):
     def show(self, snapshot: Snapshot, look: Look) -> None:
         """Take the newest snapshot; a frozen pane only remembers it."""
         self._newest = snapshot
-        if self.frozen_at is None:
+        if self.frozen_at is None or not self.FREEZES_CONTENT:
             with self.kit.faults.contained(f"{self.pane} pane"):
                 self.apply(snapshot, look)
         self.draw_around(look)
@@ -142,7 +145,8 @@ class Pane(Vertical):
             parts.append(Part(line(Span("filter ", "dim"), Span(self.query_text, "bold")), 7))
         if self.frozen_at is not None:
             held = age_text((look.now - self.frozen_at).total_seconds())
-            parts.insert(0, Part(line(Span(f" FROZEN {held} ", "tag")), 9))
+            word = "FROZEN" if self.FREEZES_CONTENT else "ORDER HELD"
+            parts.insert(0, Part(line(Span(f" {word} {held} ", "tag")), 9))
         if not self.framed:
             self.heading.show([fit_parts(parts, width)])
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from flashtui.domain.money import ZERO_RATE, format_rate
 from flashtui.ui.cells import Line, Span, line
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 class RunsPane(Pane):
     """Runs and machines."""
 
+    FREEZES_CONTENT: ClassVar = False
+
     def __init__(self, kit: Kit) -> None:
         self.table: KeyedTable[RunRow] = KeyedTable(kit, RUN_COLUMNS, flag=flag, id="runs-table")
         super().__init__(kit, "runs")
@@ -35,6 +37,7 @@ class RunsPane(Pane):
     def apply(self, snapshot: Snapshot, look: Look) -> None:
         """New states."""
         self.table.show_empty(self._empty_lines(snapshot))
+        self.table.held = self.frozen_at is not None
         self.table.show({row.key: row for row in snapshot.runs}, look)
 
     def pass_time(self, look: Look) -> None:
