@@ -33,7 +33,7 @@ def number(value: object) -> Decimal | None:
         amount = Decimal(value.strip()[:_NUMERIC_CHARS] if isinstance(value, str) else str(value))
     except (InvalidOperation, ValueError):
         return None
-    return amount if amount.is_finite() and abs(amount) <= _LARGEST else None
+    return amount if amount.is_finite() and -_LARGEST <= amount <= _LARGEST else None
 
 
 def quantity(value: object) -> float | None:
