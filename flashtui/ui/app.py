@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App
 
+from flashtui.domain.text import clean
 from flashtui.ui.containment import Faults, Kit
 from flashtui.ui.crash import write_report
 from flashtui.ui.output import cropped
@@ -81,6 +82,7 @@ class FlashApp(App[None], inherit_bindings=False):
             Faults(session.clock),
         )
         self.ascii_only = ascii_only
+        self._unknown_theme = theme if theme not in {None, *THEMES} else None
         self.report_file: Path | None = None
         self._no_color = no_color
         self._tick_s = tick_s
@@ -101,6 +103,11 @@ class FlashApp(App[None], inherit_bindings=False):
     def on_mount(self) -> None:
         """Start to follow the board and the clock."""
         self.run_worker(self._follow(), exit_on_error=False, group="board", name="board")
+        if self._unknown_theme is not None and self._dashboard is not None:
+            named = (
+                f"there is no theme {clean(self._unknown_theme, 30)}; there are {', '.join(THEMES)}"
+            )
+            self._dashboard.say(named, "warn")
         if self._tick_s is not None:
             self.set_interval(self._tick_s, self.tick)
 

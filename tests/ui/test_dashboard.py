@@ -441,6 +441,12 @@ async def test_themes_go_round() -> None:
         board.no_faults()
 
 
+async def test_an_unknown_theme_is_said_and_the_default_taken() -> None:
+    async with dashboard(ScriptedSession(), theme="pink") as board:
+        assert "there is no theme pink" in board.text
+        assert board.app.theme == "flash-dark"
+
+
 async def test_read_only_is_visible_and_takes_the_keys_away() -> None:
     session = ScriptedSession(samples.snapshot(read_only=True))
     async with dashboard(session) as board:

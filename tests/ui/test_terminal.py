@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from flashtui.ui.terminal import needs_ascii, prepare, refusal, theme_for
@@ -73,3 +76,9 @@ def test_the_terminal_decides_on_the_theme(env: dict[str, str], theme: str) -> N
     assert theme_for(env, None, no_color=False) == theme
     assert theme_for(env, "contrast", no_color=False) == "contrast"
     assert theme_for(env, None, no_color=True) == "ansi-dark"
+
+
+def test_the_way_to_the_dashboard_does_not_import_textual_before_it_is_needed() -> None:
+    code = "import sys, flashtui.ui.run; print('textual' in sys.modules, 'rich' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
