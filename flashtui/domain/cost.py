@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # Two clocks differ by so much at most; a launch further ahead is a broken stamp, not a launch.
 _SKEW = timedelta(minutes=5)
+_NO_TIME = timedelta(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def _since_accrual(cost: Usd, resource: RentedResource, now: datetime) -> Usd | 
     if resource.cost_until is None:
         return cost
     end = now if resource.confirmed_gone_at is None else min(resource.confirmed_gone_at, now)
-    seconds = (end - resource.cost_until).total_seconds()
+    seconds = _seconds(resource.cost_until, end)
     if seconds <= 0:
         return cost
     return (
@@ -74,21 +75,43 @@ def cost_between(
 ) -> Usd | None:
     """Share of a resource's running cost that falls into a span of time, e.g. today; None: not known.
 
+    What was accrued under earlier rates is spread evenly over the time it was accrued in.
+
     Args:
         resource: what is billed.
         start: None: its launch.
         end: the span's end.
         now: the present when it comes before ``end``; nothing is billed in advance.
     """
-    launched, rate = resource.launched_at, resource.rate
+    launched, gone = resource.launched_at, resource.confirmed_gone_at
     present = end if now is None else min(now, end)
-    if launched is None or rate is None or launched > (now or end) + _SKEW:
+    if launched is None or launched > (now or end) + _SKEW:
         return None
-    last = (
-        present if resource.confirmed_gone_at is None else min(resource.confirmed_gone_at, present)
-    )
+    last = present if gone is None else min(gone, present)
     first = launched if start is None else max(launched, start)
-    return rate.cost_over((last - first).total_seconds())
+    if resource.cost is None:
+        return None if resource.rate is None else resource.rate.cost_over(_seconds(first, last))
+    kept_until = resource.cost_until or gone or now or end
+    kept = _share(resource.cost, launched, kept_until, first, last)
+    after_s = _seconds(max(first, kept_until), last)
+    if after_s <= 0:
+        return kept
+    return (
+        None if resource.billing_rate is None else kept + resource.billing_rate.cost_over(after_s)
+    )
+
+
+def _share(cost: Usd, since: datetime, until: datetime, first: datetime, last: datetime) -> Usd:
+    """The part of a cost, spread evenly from ``since`` to ``until``, between two moments."""
+    whole = until - since
+    part = min(until, last) - max(since, first)
+    if part <= _NO_TIME or whole <= _NO_TIME:
+        return ZERO_USD
+    return Usd(round(cost.micros * (part / whole)))
+
+
+def _seconds(first: datetime, last: datetime) -> float:
+    return (last - first).total_seconds()
 
 
 def run_cost(run: Run, now: datetime) -> CostSum:

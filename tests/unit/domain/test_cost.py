@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,9 @@ from flashtui.domain.cost import burn, cost_between, hours_left, resource_cost, 
 from flashtui.domain.money import ZERO_RATE, ZERO_USD, HourlyRate, Usd
 from tests.build import account, ago, rate, rented, run, usd
 from tests.fakes import T0
+
+if TYPE_CHECKING:
+    from flashtui.domain.run import RentedResource
 
 
 def test_a_live_resource_costs_its_rate_since_launch() -> None:
@@ -95,6 +99,44 @@ def test_spans_add_up_to_the_whole(parts: list[int], micros: int) -> None:
     assert whole is not None
     total = sum(share.micros for share in shares if share is not None)
     assert abs(total - whole.micros) <= len(shares)
+
+
+def _risen() -> RentedResource:
+    """C100: six hours at 0.36, then the host asks for 0.72; seen two hours later."""
+    return rented(
+        dollars=0.36,
+        launched_at=ago(8 * 3600),
+        cost=usd(6 * 0.36),
+        cost_until=ago(2 * 3600),
+        billing_rate=rate(0.72),
+    )
+
+
+def test_a_rate_that_rose_counts_from_when_it_rose() -> None:
+    assert resource_cost(_risen(), T0) == usd(6 * 0.36 + 2 * 0.72)
+    gone = replace(_risen(), confirmed_gone_at=ago(3600))
+    assert resource_cost(gone, T0) == usd(6 * 0.36 + 0.72)
+    just_seen = replace(_risen(), cost_until=T0)
+    assert resource_cost(just_seen, T0) == usd(6 * 0.36)
+
+
+def test_a_span_across_a_rise_takes_both_parts() -> None:
+    assert cost_between(_risen(), ago(3 * 3600), T0) == usd(0.36 + 2 * 0.72)
+    assert cost_between(_risen(), None, ago(3 * 3600), now=T0) == usd(5 * 0.36)
+    assert cost_between(_risen(), ago(3600), T0) == usd(0.72)
+
+
+def test_an_unknown_rate_after_the_kept_part_is_not_zero() -> None:
+    lost = replace(_risen(), billing_rate=None)
+    assert resource_cost(lost, T0) is None
+    assert cost_between(lost, None, T0) is None
+    assert cost_between(lost, None, ago(3 * 3600), now=T0) == usd(5 * 0.36)
+
+
+def test_a_settled_cost_is_spread_over_the_life_of_the_resource() -> None:
+    settled = rented(launched_at=ago(7200), confirmed_gone_at=ago(3600), cost=usd(1), dollars=None)
+    assert cost_between(settled, ago(5400), T0) == usd(0.5)
+    assert cost_between(rented(launched_at=T0, cost=usd(1)), None, T0) == ZERO_USD
 
 
 def test_burn_counts_what_it_does_not_know() -> None:
