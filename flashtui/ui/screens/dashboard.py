@@ -119,8 +119,12 @@ class Dashboard(DashboardView, inherit_bindings=False):
             event.prevent_default()
             with self.kit.faults.contained("a key of the question"):
                 self.desk.press(event.key, event.character)
-        elif event.key in {"x", "D"} and self.active == "runs" and not self.prompt.is_open:
+        elif event.key in {"x", "D"} and self.active == "runs" and not self._covered:
             self._say_why_not()
+
+    @property
+    def _covered(self) -> bool:
+        return self.prompt.is_open or self.sheet.is_open
 
     # -- moving ------------------------------------------------------------------------------------------------------
 
@@ -291,6 +295,8 @@ class Dashboard(DashboardView, inherit_bindings=False):
         """A key that does nothing now says why."""
         if self.snapshot.read_only:
             self.say("read-only: cancel and destroy are off", "warn")
+        elif not self.snapshot.runs:
+            self.say("nothing is rented", "dim")
         elif self.runs.table.selection is None:
             self.say(
                 "nothing is chosen: the row under the cursor has gone, move to choose another",
