@@ -72,7 +72,7 @@ def price_item(quote: Quote, now: datetime, interval_s: float) -> Json:
         "stale": state is not Freshness.FRESH,
         "freshness": str(state),
         "validated": quote.validated,
-        "rentable": quote.rentable and state is Freshness.FRESH,
+        "rentable": quote.rentable and quote.source == "live" and state is Freshness.FRESH,
         "managed": quote.managed,
         "offer_id": quote.offer_id,
         "history": None,
