@@ -14,7 +14,9 @@ from flashtui.domain.money import HourlyRate
 from flashtui.providers import base, library, registry
 from flashtui.providers.base import Plugin
 from flashtui.providers.registry import Registry, cached_rates, forget_rates, remember_rates
+from flashtui.settings import Settings
 from tests.build import quote, sheet
+from tests.fakes import FakeClock
 from tests.unit.plugins import HandMadeEntry, HandMadePrices, HandMadeProvider, entry
 
 if TYPE_CHECKING:
@@ -182,6 +184,12 @@ def test_the_default_world_follows_the_environment(monkeypatch: pytest.MonkeyPat
     second = library.library()
     assert second is not first
     assert second.settings.api_keys("vast")[0].reveal() == "vast-test-key-000"
+
+
+def test_the_default_world_teaches_its_redactor_the_keys(tmp_path: Path) -> None:
+    env = {"FLASHTUI_HOME": str(tmp_path), "RUNPOD_API_KEY": "canary-0123456789"}
+    context = library._contexts(Settings.load(env), FakeClock(), env)("runpod")
+    assert "canary" not in context.http.redactor.clean("the key is canary-0123456789")
 
 
 def test_the_default_world_keeps_one_client_per_event_loop(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from flashtui.domain.errors import ConfigError
 from flashtui.domain.rules import Rules
 from flashtui.settings import SPECS, Settings, is_loopback, vram_headroom
+from flashtui.settings.bounds import number
 
 LOOPBACK = {
     "FLASHTUI_VAST_URL": "http://127.0.0.1:9/vast",
@@ -163,6 +164,11 @@ def test_headroom_without_an_environment_is_the_process_own(
 ) -> None:
     monkeypatch.setenv("FLASH_VRAM_HEADROOM", "1.5")
     assert vram_headroom() == 1.5
+
+
+@pytest.mark.parametrize("raw", [True, None, [1], "1e999", 10**400])
+def test_what_is_no_number_is_none(raw: object) -> None:
+    assert number(raw) is None
 
 
 @given(st.text())

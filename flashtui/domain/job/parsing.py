@@ -26,18 +26,25 @@ from flashtui.domain.toml_source import TomlSyntaxError, key_lines, line_of, par
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from flashtui.domain.catalogue import CatalogModel
     from flashtui.domain.job.fields import Check
 
 PROVIDERS: tuple[str, ...] = ("runpod", "vast")
 _MAX_SHOWN = 60
 
 
-def parse_job(text: str, *, providers: Sequence[str] = PROVIDERS) -> JobSpec:
+def parse_job(
+    text: str,
+    *,
+    providers: Sequence[str] = PROVIDERS,
+    catalogue: Mapping[str, CatalogModel] = CATALOGUE,
+) -> JobSpec:
     """The job that a TOML text describes.
 
     Args:
         text: content of the file.
         providers: names that ``gpu.provider`` may have beside ``auto``.
+        catalogue: the models that are known by name.
 
     Raises:
         JobFileError: it is not TOML (line and column), or something in it cannot be; all of it is listed.
@@ -49,15 +56,15 @@ def parse_job(text: str, *, providers: Sequence[str] = PROVIDERS) -> JobSpec:
         raise JobFileError([problem]) from error
     found: list[tuple[str, str]] = []
     spec = _spec(_values(document, found))
-    found += [
-        problem for problem in _contradictions(spec, document, providers) if _is_new(problem, found)
-    ]
+    model = catalogue.get(spec.model)
+    wrong = _contradictions(spec, document, providers, model)
+    found += [problem for problem in wrong if _is_new(problem, found)]
     if found:
         lines = key_lines(text)
         raise JobFileError(
             [JobProblem(clean(key, 80), what, line_of(lines, key)) for key, what in found]
         )
-    return replace(spec, notes=tuple(_notes(spec)))
+    return replace(spec, notes=tuple(_notes(spec, model)))
 
 
 def stored_job(d: Mapping[str, Any]) -> JobSpec:
@@ -151,10 +158,12 @@ def _is_new(problem: tuple[str, str], found: Sequence[tuple[str, str]]) -> bool:
 
 
 def _contradictions(
-    spec: JobSpec, document: Mapping[str, Any], providers: Sequence[str]
+    spec: JobSpec,
+    document: Mapping[str, Any],
+    providers: Sequence[str],
+    model: CatalogModel | None,
 ) -> Iterator[tuple[str, str]]:
     """What is missing, and what does not go together."""
-    own_work = "job" in document
     if "model" not in document:
         yield "model", "required"
     if not spec.train.hf_repo:
@@ -162,27 +171,26 @@ def _contradictions(
             "train.hf_repo",
             'required: "owner/name" of the dataset repository that takes the results',
         )
-    if not spec.environment.id and not own_work:
+    if not spec.environment.id and "job" not in document:
         yield "environment.id", 'required: "owner/name", or a [job] with a command of its own'
     if spec.job.code and not spec.job.command:
         yield "job.code", "needs job.command, which runs it"
-    yield from _model_contradictions(spec, document, own_work=own_work)
+    if model is not None:
+        yield from _model_contradictions(spec, model)
+    elif "model" in document and spec.model_policy == "catalog" and not _is_sized(spec, document):
+        known = ", ".join(CATALOGUE)
+        yield (
+            "model",
+            f'not catalogued ({known}); set model_policy = "allow", or gpu.min_vram_gb',
+        )
     yield from _gpu_contradictions(spec, providers)
 
 
-def _model_contradictions(
-    spec: JobSpec, document: Mapping[str, Any], *, own_work: bool
-) -> Iterator[tuple[str, str]]:
-    model = CATALOGUE.get(spec.model)
-    if model is None:
-        sized = own_work or spec.gpu.min_vram_gb is not None
-        if "model" in document and spec.model_policy == "catalog" and not sized:
-            known = ", ".join(CATALOGUE)
-            yield (
-                "model",
-                (f'not catalogued ({known}); set model_policy = "allow", or gpu.min_vram_gb'),
-            )
-        return
+def _is_sized(spec: JobSpec, document: Mapping[str, Any]) -> bool:
+    return "job" in document or spec.gpu.min_vram_gb is not None
+
+
+def _model_contradictions(spec: JobSpec, model: CatalogModel) -> Iterator[tuple[str, str]]:
     if spec.algorithm not in model.algorithms:
         yield "algorithm", f"{spec.model} can do {', '.join(model.algorithms)}"
     if spec.thinking and model.thinking == "none":
@@ -191,8 +199,7 @@ def _model_contradictions(
         yield "thinking", f"{spec.model} always thinks; set thinking = true"
 
 
-def _notes(spec: JobSpec) -> Iterator[str]:
-    model = CATALOGUE.get(spec.model)
+def _notes(spec: JobSpec, model: CatalogModel | None) -> Iterator[str]:
     if model is None and spec.thinking:
         yield f"whether {clean(spec.model, 80)} can think is not known"
     if model is not None and spec.gpu.disk_gb < model.min_disk_gb:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flashtui.domain.catalogue import CatalogModel
 from flashtui.domain.errors import ConfigError
 from flashtui.domain.job import JobFileError, JobProblem, JobSpec, TrainSpec, parse_job
 from flashtui.domain.job.fields import TABLES, TOP
@@ -218,6 +219,27 @@ def test_a_model_outside_the_catalogue_needs_a_policy_or_a_size() -> None:
 def test_what_is_not_known_is_noted() -> None:
     text = GOOD.replace('"Qwen/Qwen3.5-4B"', '"acme/x"\nthinking = true')
     assert parse_job(text).notes == ("whether acme/x can think is not known",)
+
+
+@pytest.mark.parametrize(
+    ("model", "line", "key"),
+    [
+        ({"algorithms": ("grpo",)}, "", "algorithm"),
+        ({"thinking": "none"}, "thinking = true", "thinking"),
+        ({"thinking": "always"}, "", "thinking"),
+    ],
+)
+def test_what_the_model_cannot_do_is_refused(model: dict[str, Any], line: str, key: str) -> None:
+    known = {"acme/x": CatalogModel("acme/x", "1B", "bf16", 8, "L4", **model)}
+    with pytest.raises(JobFileError) as caught:
+        parse_job(GOOD.replace('"Qwen/Qwen3.5-4B"', f'"acme/x"\n{line}'), catalogue=known)
+    assert [problem.key for problem in caught.value.problems] == [key]
+
+
+def test_a_disk_that_the_model_outgrows_is_raised_with_a_word() -> None:
+    known = {"acme/x": CatalogModel("acme/x", "1B", "bf16", 8, "L4", min_disk_gb=120)}
+    spec = parse_job(GOOD.replace("Qwen/Qwen3.5-4B", "acme/x"), catalogue=known)
+    assert spec.notes == ("disk raised to 120 GB, which acme/x needs",)
 
 
 def test_a_single_stop_sequence_is_one_item_and_empty_ones_are_dropped() -> None:
