@@ -43,7 +43,7 @@ async def test_random_keys_with_a_clock_that_stands_destroy_nothing(seed: int) -
             if turn % 25 == 0:
                 session.put(rng.choice(STATES)())
                 await board.pilot.resize_terminal(*rng.choice(SIZES))
-            if turn % 8 == 0:
+            if turn % 5 == 0:
                 # Out of whatever swallows keys.
                 await board.press("escape", "escape", "2")
             await board.press(rng.choice(PRESSED))
