@@ -78,7 +78,7 @@ def books(tools: Tools, sheets: Iterable[PriceSheet]) -> list[ProviderBook]:
                 )
             )
         else:
-            found.append(ProviderBook(name, available=False, why_not=f"{name} was not asked"))
+            found.append(ProviderBook(name))  # could be asked; the person named another
     return found
 
 

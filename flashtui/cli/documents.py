@@ -134,6 +134,8 @@ def allocation_item(report: AllocationReport) -> Json:
         "sizing": _sizing(report.sizing),
         "remedies": list(report.remedies),
         "could_not_ask": list(report.could_not_ask),
+        "failure": report.failure,
+        "warnings": list(report.warnings),
         "hours": report.request.hours,
         "job_usd": _job_usd(report),
     }

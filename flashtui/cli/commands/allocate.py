@@ -127,7 +127,7 @@ def _exit_code(report: AllocationReport, errors: Sequence[FeedError], wanted: st
         return ExitCode.OK
     if wanted != "auto" and any(e.kind == "no_key" for e in errors):
         return ExitCode.USAGE
-    if report.failure in {"unknown_provider", "unknown_gpu", "not_available"}:
+    if report.failure in {"unknown_provider", "unknown_gpu", "provider_not_available"}:
         return ExitCode.USAGE
     return (
         ExitCode.UNREACHABLE

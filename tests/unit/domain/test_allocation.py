@@ -351,6 +351,8 @@ def test_not_asked_not_on_offer_and_too_large_are_different_answers() -> None:
     assert "more than every managed class has (96 GB)" in too_large.remedies[0]
     answered = _plan(SMALL, _runpod(_quote("RTX A5000", None)))
     assert (answered.failure, answered.could_not_ask) == ("sold_out", ())
+    everything = AllocationRequest("x", "sft", min_vram_gb=97, allow_unvalidated=True)
+    assert len(_plan(everything, _vast(_offer(1))).remedies) == 1
     no_one = _plan(SMALL, ProviderBook("vast", available=False))
     assert no_one.failure == "nothing_fits"
     assert no_one.remedies == ("add a provider: vast",)
