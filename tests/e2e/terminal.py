@@ -95,6 +95,13 @@ class Terminal:
         message = f"never showed {what!r}; the screen was:\n{self.text}"
         raise ScreenNeverShowed(message)
 
+    def shows(self, text: str, *, within_s: float = 1.0) -> bool:
+        """Whether a text is on the screen, now or after reading on for a moment."""
+        end = time.monotonic() + within_s
+        while text not in self.text and time.monotonic() < end:
+            self._pump(0.05)
+        return text in self.text
+
     def wait_exit(self, *, hang_s: float = HANG_S) -> int:
         """Read until the program has ended; returns its exit code (128 + signal when killed)."""
         end = time.monotonic() + hang_s

@@ -104,6 +104,8 @@ class VastApi:
             json=query.body(),
             lane="search",
             budget=SEARCH_BUDGET,
+            # A feed asks again by itself; a person who waits for the first screen should soon read what is wrong.
+            attempts=2,
         )
         offers = json_object(reply, NAME, operation).get("offers")
         if isinstance(offers, dict):
