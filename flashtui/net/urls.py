@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 from urllib.parse import SplitResult, urlsplit
 
 from flashtui.domain.errors import ConfigError
+from flashtui.settings.urls import is_loopback
+
+__all__ = ["checked_base_url", "host_of", "is_loopback"]
 
 
 def checked_base_url(name: str, url: str) -> str:
@@ -38,20 +40,6 @@ def checked_base_url(name: str, url: str) -> str:
         )
         raise ConfigError(msg)
     return text.rstrip("/")
-
-
-def is_loopback(url: str) -> bool:
-    """Whether the address is this machine (127.0.0.0/8, ::1 or localhost); no name is looked up."""
-    parts = _split(url)
-    host = parts.hostname if parts is not None else None
-    if not host:
-        return False
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def host_of(url: str) -> str:

@@ -99,7 +99,7 @@ def _contexts(settings: Settings, clock: Clock, env: Mapping[str, str]) -> Calla
 
 
 def _client_per_loop(settings: Settings, env: Mapping[str, str]) -> Callable[[], AsyncClient]:
-    """One client for each event loop: pooled connections cannot outlive the loop that opened them."""
+    """One client for each event loop, without connections that stay open: nobody is there to close them at its end."""
     clients: WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncClient] = WeakKeyDictionary()
 
     def client() -> AsyncClient:
@@ -108,6 +108,7 @@ def _client_per_loop(settings: Settings, env: Mapping[str, str]) -> Callable[[],
         loop = asyncio.get_running_loop()
         if loop not in clients:
             clients[loop] = build_client(loopback=settings.simulated, env=env)
+            clients[loop].headers["Connection"] = "close"
         return clients[loop]
 
     return client

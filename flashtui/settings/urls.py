@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 def is_loopback(url: str) -> bool:
     """Whether the host of a URL is ``localhost`` or a loopback address; False for anything that cannot be read."""
     try:
-        host = urlsplit(url).hostname
+        host = urlsplit(url.strip()).hostname
     except ValueError:
         return False
     if host is None:

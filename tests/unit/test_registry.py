@@ -198,6 +198,7 @@ def test_the_default_world_keeps_one_client_per_event_loop(tmp_path: Path) -> No
 
     async def two() -> tuple[object, object]:
         first, again = make(), make()
+        assert first.headers["Connection"] == "close"
         await first.aclose()
         return first, again
 

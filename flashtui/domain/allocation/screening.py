@@ -78,7 +78,7 @@ def _screen_offers(book: ProviderBook, wish: Wish) -> Screened:
             detail = offers_sentence(code, gpu, offers, len(group), wish)
             result.excluded.append(Exclusion(book.provider, gpu.name, code, detail, len(offers)))
     for raw, offers in _grouped(unmanaged, lambda offer: offer.gpu_raw).items():
-        detail = f"{len(offers)} x {raw}: not a managed class"
+        detail = f"{len(offers)} x {raw} ({_sizes(offers)}): not a managed class"
         result.excluded.append(Exclusion(book.provider, raw, "not_rentable", detail, len(offers)))
     result.usable = [offer for _, offer in sorted(walk, key=_walk_order)]
     return result
@@ -214,6 +214,11 @@ def _trust_reasons(quote: Quote, book: ProviderBook, wish: Wish) -> Iterator[Rea
         yield "not_rentable"
     if not wish.is_fresh(quote.observed_at):
         yield "stale"
+
+
+def _sizes(offers: Iterable[Offer]) -> str:
+    sizes = sorted({offer.vram_gb for offer in offers})
+    return f"{', '.join(map(str, sizes))} GB" if sizes[0] > 0 else "memory size not known"
 
 
 def _is_too_dear(rate: HourlyRate | None, wish: Wish) -> bool:

@@ -293,7 +293,9 @@ def test_several_cards_together_do_not_help_one_process() -> None:
 def test_unmanaged_boards_are_counted_by_name() -> None:
     boards = [replace(_offer(n), gpu=None, gpu_raw="Tesla T4") for n in range(3)]
     report = _plan(SMALL, _vast(_offer(9), *boards))
-    assert _why(report, "Tesla T4") == {"not_rentable": "3 x Tesla T4: not a managed class"}
+    assert _why(report, "Tesla T4") == {"not_rentable": "3 x Tesla T4 (24 GB): not a managed class"}
+    unsized = replace(_offer(1), gpu=None, gpu_raw="A100", vram_gb=0)
+    assert "memory size not known" in _why(_plan(SMALL, _vast(unsized)), "A100")["not_rentable"]
     quoted = _plan(SMALL, _runpod(_quote(), quote("MI300X", 2.0, "runpod", managed=False)))
     assert _why(quoted, "MI300X", "runpod") == {"not_rentable": "MI300X: not a managed class"}
 
