@@ -147,6 +147,8 @@ class _Drive:
         return max(PROOF_SPACING_S, _YOUNG_S - age_s) if age_s >= 0 else PROOF_SPACING_S
 
     def _pause_s(self, tries: int) -> float:
+        if self._error is None and self._accepted_at is not None:
+            return _LEAST_PAUSE_S
         backoff = backoff_s(tries, self._rng, base_s=_FIRST_PAUSE_S, cap_s=_LONGEST_PAUSE_S)
         asked = self._error.retry_after_s if isinstance(self._error, RateLimited) else None
         return max(_LEAST_PAUSE_S, backoff, asked or 0.0)
