@@ -170,7 +170,7 @@ def _curated_floor(model: CatalogModel, run: _Run, notes: list[str]) -> int:
     longer = grpo_seq_escalation_gb(model.params_b, run.seq_len) if run.grpo and floor else 0
     if longer:
         notes.append(f"floor of {floor} GB raised by {longer} GB for {run.seq_len} tokens")
-    return floor + longer
+    return min(floor + longer, ABSURD_GB)
 
 
 def _published(params_b: float, run: _Run, headroom: float) -> Sizing:

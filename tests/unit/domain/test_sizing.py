@@ -57,6 +57,15 @@ def test_sizing_never_raises_and_always_needs_a_whole_number(
     assert 0 <= need <= 1_000_000_000
 
 
+@pytest.mark.parametrize("model", ["Qwen/Qwen3.5-9B", "acme/x"])
+def test_an_absurd_context_needs_more_than_any_card_and_no_more_than_can_be_counted(
+    model: str,
+) -> None:
+    train = {"max_length": 1e308}
+    need = model_required_vram_gb(model, "grpo", train=train, params_b=8.0)
+    assert need == 1_000_000_000
+
+
 @given(
     length=st.integers(1, 200_000),
     longer=st.integers(0, 200_000),
