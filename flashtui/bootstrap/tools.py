@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random, SystemRandom
 from typing import TYPE_CHECKING
 
+from flashtui.bootstrap.logs import log_to
 from flashtui.domain.errors import ConfigError
 from flashtui.net.clocks import LoopbackClock, SystemClock
 from flashtui.net.exchange import Http
@@ -62,6 +63,7 @@ async def open_tools(settings: Settings, env: Mapping[str, str]) -> AsyncIterato
         clock = _clock(settings, stack)
         rng = SystemRandom()
         redactor = Redactor()
+        stack.callback(log_to(settings.log_file, redactor))
         pacer = Pacer(clock)
         http = Http(_client_on_first_use(settings, env, stack), clock, rng, pacer, redactor)
 

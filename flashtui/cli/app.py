@@ -102,6 +102,7 @@ def run(argv: Sequence[str]) -> int:
         return ExitCode.USAGE
     except click.ClickException as error:
         error.show(file=sys.stderr)
+        answer_in_json(argv, "usage", error.format_message())
         return ExitCode.USAGE
     except (click.Abort, KeyboardInterrupt):
         print("interrupted", file=sys.stderr)
@@ -112,10 +113,37 @@ def run(argv: Sequence[str]) -> int:
         return ExitCode.OK
     except FlashtuiError as error:
         print(f"flashtui: {error}", file=sys.stderr)
+        answer_in_json(argv, kind_of(error), str(error))
         return exit_code_of(error)
     except Exception as error:  # noqa: BLE001 - the outermost edge: a sentence and a report, never a traceback
         return crash(error)
     return int(result or 0)
+
+
+def answer_in_json(argv: Sequence[str], kind: str, message: str) -> None:
+    """With ``--json`` every exit prints the document: here one without items, that says what is wrong."""
+    schema = next((_SCHEMAS.get(word, word) for word in argv if word in COMMANDS), None)
+    if schema is None or "--json" not in argv:
+        return
+    from flashtui.cli.documents import document
+    from flashtui.cli.output import print_json
+    from flashtui.net.clocks import SystemClock
+
+    print_json(
+        document(
+            schema, SystemClock().now(), [], [{"provider": None, "kind": kind, "message": message}]
+        )
+    )
+
+
+_SCHEMAS = {"cancel": "result", "destroy": "result"}
+
+
+def kind_of(error: FlashtuiError) -> str:
+    """The ``kind`` of an expected error in JSON."""
+    if isinstance(error, ProviderError):
+        return error.kind
+    return "store" if isinstance(error, StoreError) else "configuration"
 
 
 def exit_code_of(error: FlashtuiError) -> int:

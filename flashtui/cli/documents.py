@@ -240,21 +240,26 @@ def resource_item(resource: RentedResource, now: datetime) -> Json:
     }
 
 
-def totals(burn: Burn, accounts: Iterable[Account]) -> Json:
-    """What ``runs`` says beside its items."""
-    from flashtui.domain.cost import hours_left
+def totals(burn: Burn, accounts: Iterable[Account], rows: Iterable[RunRow]) -> Json:
+    """What ``runs`` says beside its items; each balance is held against what its own provider bills."""
+    from flashtui.domain import cost
 
+    rows = tuple(rows)
+    balances = {}
+    for account in accounts:
+        own = cost.burn(
+            row.rate for row in rows if row.provider == account.provider and row.may_bill
+        )
+        left = cost.hours_left(account, own.rate)
+        balances[account.provider] = {
+            "usd": usd(account.balance),
+            "hours_left": None if left is None else round(left, 3),
+        }
     return {
         "burn_usd_per_hour": usd(burn.ours),
         "foreign_burn_usd_per_hour": usd(burn.foreign),
         "unknown_rates": burn.unknown,
         "spent_today_usd": usd(burn.today),
         "spent_total_usd": usd(burn.total),
-        "balances": {
-            account.provider: {
-                "usd": usd(account.balance),
-                "hours_left": hours_left(account, burn.now),
-            }
-            for account in accounts
-        },
+        "balances": balances,
     }

@@ -96,20 +96,27 @@ def run_with_tools(work: Callable[[Tools], Awaitable[T]], *, demo: bool) -> T:
 
 
 def chosen_providers(tools: Tools, provider: str | None) -> tuple[str, ...]:
-    """The providers a command asks: all that are installed, or the one that was named.
+    """The providers a command asks: all that can be loaded, or the one that was named.
+
+    One that cannot be loaded is named on stderr and does not stop the others.
 
     Raises:
-        ConfigError: no such provider.
+        ConfigError: no such provider, or the one that was named cannot be loaded.
     """
-    names = tools.registry.names
+    loaded = tuple(tools.registry.plugins())
+    failures = tools.registry.failures
     if provider is None:
-        return names
+        from flashtui.cli.output import warn
+
+        for why in failures.values():
+            warn(f"flashtui: {why}")
+        return loaded
     name = provider.strip().lower()
-    if name not in names:
-        known = ", ".join(names) or "none is installed"
-        msg = f"unknown provider {provider!r} (known: {known})"
-        raise ConfigError(msg)
-    return (name,)
+    if name in loaded:
+        return (name,)
+    known = ", ".join(tools.registry.names) or "none is installed"
+    msg = failures.get(name, f"unknown provider {provider!r} (known: {known})")
+    raise ConfigError(msg)
 
 
 def gpu_class(name: str | None) -> str | None:

@@ -45,7 +45,7 @@ async def _runs(tools: Tools, *, show_all: bool, as_json: bool) -> int:
         items = [run_item(row, resources.get(row.run_id or "", ()), now) for row in rows]
         unowned = [run_item(row, (), now) for row in look.rows if row.kind in {"orphan", "foreign"}]
         text = document("runs", now, items, [error_item(e) for e in look.errors])
-        print_json({**text, **totals(look.burn, look.accounts), "unowned": unowned})
+        print_json({**text, **totals(look.burn, look.accounts, look.rows), "unowned": unowned})
     else:
         print_look(look, now, rows)
     return ExitCode.OK
