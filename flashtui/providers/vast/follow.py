@@ -134,7 +134,7 @@ class Walk:
         self._report(row)
         if result is not None:
             return result
-        stalled = self._watch.verdict(self._clock.now())
+        stalled = self._watch.verdict(self._clock.now(), heard=not self._trouble)
         if stalled is not None:
             return await self._last_word() or stalled
         return self._watch.clipped(POLL_S, self._clock.now())

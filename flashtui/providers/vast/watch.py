@@ -112,8 +112,13 @@ class InstanceWatch:
             return PollResult(ok=False, failure="poll_error", detail=str(error))
         return self.clipped(min(_LONGEST_PAUSE_S, POLL_S * self._errors), now)
 
-    def verdict(self, now: datetime) -> PollResult | None:
-        """Whether time alone ends it, the deadline left aside."""
+    def verdict(self, now: datetime, *, heard: bool) -> PollResult | None:
+        """Whether time alone ends it, the deadline left aside.
+
+        Args:
+            now: the present.
+            heard: heartbeats could be read just now; a hub that is out of reach says nothing about the work.
+        """
         age_s = self._age_s(now)
         if not self._has_run and age_s > NEVER_RAN_S:
             return _stalled(
@@ -121,7 +126,7 @@ class InstanceWatch:
             )
         idle_s = (now - self._progress_at).total_seconds()
         window_s = STALL_S if self._is_training else SETUP_STALL_S
-        if self._has_run and self._limits.has_heartbeats and idle_s > window_s:
+        if self._has_run and self._limits.has_heartbeats and heard and idle_s > window_s:
             phase = "training" if self._is_training else "set-up"
             return _stalled(f"no progress in {phase} for {idle_s:.0f} s (limit {window_s:.0f} s)")
         return None
