@@ -15,8 +15,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashtui.bootstrap import open_session, open_tools
 from flashtui.bootstrap.seeding import import_items
+from flashtui.bootstrap.session import open_session
+from flashtui.bootstrap.tools import open_tools
 from flashtui.settings import Settings
 from flashtui.sim.server import start_in_thread
 from flashtui.ui.app import FlashApp

@@ -10,7 +10,7 @@ from flashtui.cli.exit_codes import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from flashtui.bootstrap import Tools
+    from flashtui.bootstrap.tools import Tools
     from flashtui.domain.allocation import ProviderBook
     from flashtui.domain.market import PriceSheet
 

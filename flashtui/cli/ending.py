@@ -12,7 +12,8 @@ from flashtui.domain.operation import Target
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from flashtui.bootstrap import Session, Tools
+    from flashtui.bootstrap.session import Session
+    from flashtui.bootstrap.tools import Tools
     from flashtui.domain.operation import Operation, OperationKind
     from flashtui.domain.run import Run
     from flashtui.services.control import LiveCheck
@@ -50,7 +51,7 @@ async def end_targets(
     tools: Tools, kind: OperationKind, targets: Sequence[str], *, yes: bool, as_json: bool
 ) -> int:
     """Cancel or destroy everything that was named; returns the exit code."""
-    from flashtui.bootstrap import open_session
+    from flashtui.bootstrap.session import open_session
     from flashtui.cli.documents import document
     from flashtui.cli.output import print_json, say
 

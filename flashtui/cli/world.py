@@ -14,7 +14,7 @@ from flashtui.domain.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping
 
-    from flashtui.bootstrap import Tools
+    from flashtui.bootstrap.tools import Tools
     from flashtui.settings import Settings
 
 T = TypeVar("T")
@@ -86,7 +86,7 @@ def run_with_tools(work: Callable[[Tools], Awaitable[T]], *, demo: bool) -> T:
     """Open the world, run one coroutine in it, close it."""
 
     async def inside(settings: Settings, env: Mapping[str, str]) -> T:
-        from flashtui.bootstrap import open_tools
+        from flashtui.bootstrap.tools import open_tools
 
         async with open_tools(settings, env) as tools:
             return await work(tools)

@@ -19,7 +19,7 @@ from flashtui.cli.world import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flashtui.bootstrap import Tools
+    from flashtui.bootstrap.tools import Tools
     from flashtui.domain.allocation import AllocationReport, AllocationRequest
     from flashtui.domain.market import FeedError
 
@@ -168,3 +168,16 @@ def _print_text(report: AllocationReport) -> None:
         say(f"not {exclusion.gpu} on {exclusion.provider}: {exclusion.reason}: {exclusion.detail}")
     for sentence in (*report.warnings, *report.remedies):
         warn(sentence)
+
+
+def _excluded_lines(report: AllocationReport) -> list[str]:
+    """One line for each reason and provider; ``--json`` has every sentence."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for exclusion in report.excluded:
+        names = groups.setdefault((exclusion.reason, exclusion.provider), [])
+        if exclusion.gpu not in names:
+            names.append(exclusion.gpu)
+    return [
+        f"not ({reason}) on {provider}: {', '.join(names)}"
+        for (reason, provider), names in groups.items()
+    ]

@@ -43,7 +43,8 @@ def _refused(problem: str) -> int:
 
 
 async def _show(settings: Settings, env: Mapping[str, str]) -> int:
-    from flashtui.bootstrap import open_session, open_tools
+    from flashtui.bootstrap.session import open_session
+    from flashtui.bootstrap.tools import open_tools
     from flashtui.ui.run import run_dashboard
 
     async with open_tools(settings, env) as tools, open_session(tools) as session:

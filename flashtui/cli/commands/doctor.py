@@ -12,7 +12,7 @@ from flashtui.cli.world import demo_option, json_option, run_with_tools
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flashtui.bootstrap import Tools
+    from flashtui.bootstrap.tools import Tools
     from flashtui.services.diagnosis import Finding
 
 

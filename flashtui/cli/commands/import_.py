@@ -16,7 +16,7 @@ from flashtui.domain.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flashtui.bootstrap import Tools
+    from flashtui.bootstrap.tools import Tools
 
 
 @click.command(name="import")

@@ -20,7 +20,7 @@ from flashtui.cli.world import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flashtui.bootstrap import Tools
+    from flashtui.bootstrap.tools import Tools
     from flashtui.domain.market import FeedError, Offer
 
 

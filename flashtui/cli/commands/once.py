@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flashtui.cli.world import run_with_tools
 
 if TYPE_CHECKING:
-    from flashtui.bootstrap import Tools
+    from flashtui.bootstrap.tools import Tools
 
 
 def once(*, demo: bool) -> int:
@@ -16,7 +16,7 @@ def once(*, demo: bool) -> int:
 
 
 async def _once(tools: Tools) -> int:
-    from flashtui.bootstrap import look_at_runs
+    from flashtui.bootstrap.session import look_at_runs
     from flashtui.cli.asking import answered, read_sheets
     from flashtui.cli.commands.prices import print_sheets
     from flashtui.cli.commands.runs import print_look

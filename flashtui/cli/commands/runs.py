@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from flashtui.bootstrap import Tools
+    from flashtui.bootstrap.tools import Tools
     from flashtui.services.board import RunRow
     from flashtui.services.look import Look
 
@@ -31,7 +31,7 @@ def command(*, show_all: bool, as_json: bool, demo: bool) -> int:
 
 
 async def _runs(tools: Tools, *, show_all: bool, as_json: bool) -> int:
-    from flashtui.bootstrap import look_at_runs
+    from flashtui.bootstrap.session import look_at_runs
     from flashtui.cli.documents import document, error_item, run_item, totals
     from flashtui.cli.output import print_json
 

@@ -10,7 +10,7 @@ from flashtui.cli.exit_codes import ExitCode
 from flashtui.cli.world import demo_option, json_option, run_with_tools
 
 if TYPE_CHECKING:
-    from flashtui.bootstrap import Tools
+    from flashtui.bootstrap.tools import Tools
 
 
 @click.command()
@@ -23,7 +23,7 @@ def command(*, run_id: str, as_json: bool, demo: bool) -> int:
 
 
 async def _show(tools: Tools, run_id: str, *, as_json: bool) -> int:
-    from flashtui.bootstrap import look_at_runs
+    from flashtui.bootstrap.session import look_at_runs
     from flashtui.cli.commands.runs import run_cells
     from flashtui.cli.documents import document, error_item, resource_item, run_item
     from flashtui.cli.output import print_json, print_table, say, warn
