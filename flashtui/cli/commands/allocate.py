@@ -164,8 +164,8 @@ def _print_text(report: AllocationReport) -> None:
         print_table(
             ("#", "GPU", "PROVIDER", "PRODUCT", "$/h", "VRAM", "SOURCE"), rows, right=(0, 4, 5)
         )
-    for exclusion in report.excluded:
-        say(f"not {exclusion.gpu} on {exclusion.provider}: {exclusion.reason}: {exclusion.detail}")
+    for line in _excluded_lines(report):
+        say(line)
     for sentence in (*report.warnings, *report.remedies):
         warn(sentence)
 
