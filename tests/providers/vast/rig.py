@@ -172,10 +172,11 @@ def scripted(
     hf_token: str | None = None,
     within_s: float = 120.0,
     config: str = "",
+    start: datetime = T0,
     **env: str,
 ) -> Rig:
     """The plugin over a script; routes that are not scripted fail the test."""
-    script = ScriptedHttp()
+    script = ScriptedHttp(FakeClock(start))
     (home / "config.toml").write_text(config, encoding="utf-8")
     (home / "config.toml").chmod(0o600)
     environment = {"FLASHTUI_VAST_URL": "http://127.0.0.1:9", "HF_ENDPOINT": "http://127.0.0.1:9"}
