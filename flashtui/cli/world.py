@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -60,6 +59,8 @@ def environment(*, demo: bool, own_process: bool = False) -> Iterator[Mapping[st
     if not (demo or options.get("demo")):
         yield dict(os.environ)
         return
+    import asyncio
+
     from flashtui.bootstrap.demo import demo_world
     from flashtui.bootstrap.seeding import seed_store
 
@@ -90,6 +91,8 @@ def run_with_tools(work: Callable[[Tools], Awaitable[T]], *, demo: bool) -> T:
 
         async with open_tools(settings, env) as tools:
             return await work(tools)
+
+    import asyncio
 
     with environment(demo=demo) as env:
         return asyncio.run(inside(settings_from(env), env))

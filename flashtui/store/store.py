@@ -10,12 +10,13 @@ from flashtui.store.db import Db, read_only
 from flashtui.store.operations import OperationRepo
 from flashtui.store.prices import PriceRepo
 from flashtui.store.runs import RunRepo
-from flashtui.store.thread import Owner, StoreThread
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from flashtui.store.thread import Owner
 
 T = TypeVar("T")
 DEFAULT_TIMEOUT_S = 10.0
@@ -50,7 +51,10 @@ class Store:
     ) -> None:
         self.path = path
         self._db = Db(path, timeout_s=timeout_s)
-        self._owner = owner or StoreThread()
+        # Not at the top: reading from synchronous code needs no event loop.
+        from flashtui.store.thread import StoreThread
+
+        self._owner: Owner = owner or StoreThread()
 
     @classmethod
     async def open(cls, path: Path, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Store:
