@@ -26,6 +26,15 @@ _NARROW = 58
 _ROOMY = 14
 _BRIEF_ROWS = 2
 _LONG = 400
+_REASON_WORDS = {
+    "cuda": "CUDA too old",
+    "reliability": "unreliable",
+    "bandwidth": "slow network",
+    "disk": "too little disk",
+    "pin": "not the pin",
+    "not_datacenter": "not in a datacenter",
+    "ends_too_soon": "end too soon",
+}
 
 
 class PlanView(NamedTuple):
@@ -205,8 +214,8 @@ def _reason_lines(report: AllocationReport, width: int) -> list[Line]:
 
 
 def reason_words(code: str) -> str:
-    """A reason code as words."""
-    return code.replace("_", " ")
+    """A reason code as words that can follow a number."""
+    return _REASON_WORDS.get(code, code.replace("_", " "))
 
 
 def explain_lines(report: AllocationReport, width: int) -> list[Line]:
