@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from flashtui.net.exchange import Reply
     from flashtui.providers.vast.route import Route
 
-LIST_INTERVAL_S = 1.0
+# One second is the minimum; requests do not arrive at the distance at which they leave.
+LIST_INTERVAL_S = 1.2
 PAGE_SIZE = 25
 # An account with more instances than this is a listing that goes round in circles.
 MOST_PAGES = 200
