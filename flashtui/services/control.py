@@ -7,20 +7,16 @@ closing the screen ends none of it; a lease keeps two processes from driving the
 from __future__ import annotations
 
 import asyncio
-import json
-import logging
-import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
-from flashtui.domain.errors import ConfigError, ProviderError, StoreError
-from flashtui.domain.operation import AuditEntry, Operation, Target
-from flashtui.domain.run import JobHandle
+from flashtui.domain.clock import Deadline
+from flashtui.domain.errors import ConfigError, FlashtuiError, ProviderError, StoreError
+from flashtui.domain.operation import Operation, Target
 from flashtui.domain.text import clean
-from flashtui.services.driving import Driver
-from flashtui.store.audit import StoredEvent
-from flashtui.store.operations import StoredOperation
+from flashtui.services import records
+from flashtui.services.driving import Driver, is_gone
 
 if TYPE_CHECKING:
     import random  # noqa: TID251 - the type only
@@ -30,12 +26,15 @@ if TYPE_CHECKING:
 
     from flashtui.domain.clock import Clock
     from flashtui.domain.operation import OperationKind
-    from flashtui.domain.run import Resource
+    from flashtui.domain.run import Inventory, JobHandle, Resource
     from flashtui.providers.registry import Registry
-    from flashtui.store import Store, Tables
+    from flashtui.store import Store
+    from flashtui.store.operations import StoredOperation
 
-_LOG = logging.getLogger(__name__)
-_REREAD_S = 3.0
+REREAD_S = 3.0
+# How often an operation that another process drives is looked up.
+_LOOK_S = 1.0
+_Status = Literal["found", "absent", "changed", "unverified"]
 
 
 class ReadOnlyRefused(ConfigError):
@@ -51,7 +50,7 @@ class LiveCheck:
             ``unverified`` because the provider did not answer.
     """
 
-    status: Literal["found", "absent", "changed", "unverified"]
+    status: _Status
     resource: Resource | None
     message: str
     checked_at: datetime
@@ -69,6 +68,8 @@ class Control:
         changed: told after every step.
         fallback: where the audit goes when the store cannot be written.
         read_only: refuse new operations; those under way go on.
+        shown: the handle of a target that is on the screen; None: not known.
+        emergency: told what could not be saved; None: standard error.
     """
 
     def __init__(
@@ -82,6 +83,8 @@ class Control:
         changed: Callable[[], None],
         fallback: Path,
         read_only: bool = False,
+        shown: Callable[[Target], JobHandle | None] | None = None,
+        emergency: Callable[[str], None] | None = None,
     ) -> None:
         self._store = store
         self._registry = registry
@@ -89,56 +92,26 @@ class Control:
         self._rng = rng
         self._spawn = spawn
         self._changed = changed
-        self._fallback = fallback
+        self._shown = shown or (lambda _: None)
+        self._looked_up: dict[tuple[str, str], JobHandle] = {}
         self.read_only = read_only
+        self.ledger = records.Ledger(store, clock, fallback, emergency)
         self.driver = Driver(
-            store, registry, clock, rng, changed=changed, record_unsaved=self._record_unsaved
+            self.ledger, registry, clock, rng, changed=changed, find=self._listed_handle
         )
 
     async def reread(self, target: Target) -> LiveCheck:
         """Look at a target once more, within about three seconds; never raises for a provider's failure."""
         try:
-            plugin = self._registry.plugin(target.provider)
-            if plugin.inventory is None:
-                return self._check(
-                    "unverified", None, f"{target.provider} has no listing to look into"
-                )
-            async with asyncio.timeout(_REREAD_S):
-                inventory = await plugin.inventory.inventory()
-        except TimeoutError:
-            return self._check(
-                "unverified", None, f"{target.provider} did not answer within {_REREAD_S:.0f} s"
-            )
-        except (ProviderError, KeyError) as error:
-            return self._check(
-                "unverified", None, clean(error.args[0] if error.args else error, 200)
-            )
-        found = next((r for r in inventory.resources if r.resource_id == target.resource_id), None)
-        if found is None:
-            status: Literal["absent", "unverified"] = (
-                "absent" if inventory.complete else "unverified"
-            )
-            return self._check(
-                status, None, f"{target.provider}'s listing does not have {target.resource_id}"
-            )
-        if target.label and found.label != target.label:
-            return self._check(
-                "changed",
-                found,
-                f"{target.resource_id} is now labelled {found.label!r}, not {target.label!r}",
-            )
-        return self._check("found", found, f"{found.raw_status or found.state}")
-
-    def _check(
-        self,
-        status: Literal["found", "absent", "changed", "unverified"],
-        resource: Resource | None,
-        message: str,
-    ) -> LiveCheck:
-        return LiveCheck(status, resource, message, self._clock.now())
+            inventory = await self._inventory(target)
+        except FlashtuiError as error:
+            return LiveCheck("unverified", None, clean(error), self._clock.now())
+        found = _find(inventory, target)
+        status, message = _verdict(target, found, inventory)
+        return LiveCheck(status, found, message, self._clock.now())
 
     async def destroy(self, target: Target, *, actor: str, grace_s: float = 0.0) -> Operation:
-        """Ask for a teardown; returns once the intent is recorded (or, on a broken store, written to the fallback file).
+        """Ask for a teardown; returns once the intent is recorded (or, on a broken store, written elsewhere).
 
         Args:
             target: frozen when the person pressed the key.
@@ -155,19 +128,102 @@ class Control:
 
         Raises:
             ReadOnlyRefused: read-only mode.
-            StoreError: the intent could not be recorded.
         """
         return await self._ask("cancel", target, actor, 0.0)
+
+    async def withdraw(self, op_id: str) -> bool:
+        """Take back an operation inside its grace; False: too late.
+
+        Raises:
+            StoreError: it cannot be recorded, so it is not taken back.
+        """
+        now = self._clock.now()
+        done = await self._store.write(lambda tables: records.withdraw(tables, op_id, now))
+        if done:
+            self.driver.hasten(op_id)
+        self._changed()
+        return done
+
+    async def hasten(self, op_id: str) -> None:
+        """Skip the rest of an operation's grace."""
+        self.driver.hasten(op_id)
+
+    async def wait(self, op_id: str, timeout_s: float | None = None) -> Operation | None:
+        """The operation once it is over or not confirmed, or as it is when the time is up.
+
+        Args:
+            op_id: of this process or another.
+            timeout_s: None: for ever.
+
+        Raises:
+            StoreError: it is another process's, and the store cannot be read.
+        """
+        deadline = Deadline.after(self._clock, float("inf") if timeout_s is None else timeout_s)
+        while True:
+            operation = await self._operation(op_id)
+            if operation is None or not operation.is_open or operation.phase == "unconfirmed":
+                return operation
+            if deadline.passed(self._clock):
+                return operation
+            await self.driver.step(min(_LOOK_S, deadline.remaining_s(self._clock)))
+
+    async def recover(self) -> int:
+        """Drive on what other processes have left open; how many were taken up.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        left = await self._store.run(lambda tables: tables.operations.open())
+        now = self._clock.now()
+        free = [stored for stored in left if self._is_free(stored, now)]
+        for stored in free:
+            self._spawn(self.driver.drive(stored.operation, stored.handle))
+        return len(free)
+
+    async def release(self) -> None:
+        """Save what waits, and give up every lease, so that another process need not wait.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        owner = self.driver.owner
+        await self.ledger.catch_up()
+        if self.driver.any_open:
+            await self._store.write(lambda tables: tables.operations.release_all(owner))
 
     async def _ask(
         self, kind: OperationKind, target: Target, actor: str, grace_s: float
     ) -> Operation:
         if self.read_only:
-            msg = f"read-only: {kind} is switched off"
+            msg = f"read-only: {kind} is switched off; start without --read-only"
             raise ReadOnlyRefused(msg)
+        handle = await self._handle(target)
+        wanted = self._wanted(kind, target, actor, grace_s)
+        # The intent and the task that acts on it go together, also when whoever asked is cancelled meanwhile.
+        return await asyncio.shield(asyncio.ensure_future(self._begin(wanted, handle)))
+
+    async def _begin(self, wanted: Operation, handle: JobHandle) -> Operation:
+        operation, lease = wanted, self.driver.lease()
+        try:
+            operation, handle = await self._store.write(
+                lambda tables: records.intend(tables, wanted, handle, lease)
+            )
+        except StoreError:
+            await self.ledger.save(
+                wanted,
+                lambda tables: records.intend(tables, wanted, handle, lease),
+                f"{wanted.kind} asked for",
+            )
+        if operation is not wanted and operation.phase != "pending":
+            self.driver.hasten(operation.op_id)
+        self._spawn(self.driver.drive(operation, handle))
+        self._changed()
+        return operation
+
+    def _wanted(self, kind: OperationKind, target: Target, actor: str, grace_s: float) -> Operation:
         now = self._clock.now()
         not_before = now + timedelta(seconds=grace_s) if grace_s > 0 else None
-        wanted = Operation(
+        return Operation(
             op_id=f"op-{self._rng.getrandbits(48):012x}",
             kind=kind,
             target=target,
@@ -179,122 +235,78 @@ class Control:
             attempts=0,
             last_answer="",
         )
-        try:
-            operation, handle = await self._store.write(lambda tables: _intend(tables, wanted))
-        except StoreError as error:
-            if kind == "destroy":
-                return self._ask_unsaved(wanted, error)
-            raise
-        self._changed()
-        self._spawn(self.driver.drive(operation, handle))
-        return operation
 
-    def _ask_unsaved(self, wanted: Operation, error: StoreError) -> Operation:
-        """A broken disk must not keep a machine billing: the teardown is sent, its record goes elsewhere."""
-        _LOG.error("intent not saved: %s", error)
-        self._record_unsaved(wanted, f"intent not saved: {error}")
-        handle = minimal_handle(wanted.target)
-        self._spawn(self.driver.drive(wanted, handle, saved=False))
-        return wanted
+    def _is_free(self, stored: StoredOperation, now: datetime) -> bool:
+        if self.driver.is_driving(stored.operation.op_id):
+            return False
+        return stored.is_free(now) or (stored.lease is not None and is_gone(stored.lease.owner))
 
-    def _record_unsaved(self, operation: Operation, what: str) -> None:
-        line = json.dumps(
-            {
-                "at": self._clock.now().isoformat(),
-                "op_id": operation.op_id,
-                "kind": operation.kind,
-                "target": f"{operation.target.provider}:{operation.target.resource_id}",
-                "run_id": operation.target.run_id,
-                "actor": operation.actor,
-                "what": clean(what, 400),
-            }
-        )
-        sys.stderr.write(f"flashtui audit (not saved): {line}\n")
-        try:
-            with self._fallback.open("a", encoding="utf-8") as file:
-                file.write(line + "\n")
-        except OSError as error:
-            _LOG.warning("fallback audit file: %s", error)
-
-    async def withdraw(self, op_id: str) -> bool:
-        """Take back an operation inside its grace; False: too late."""
-        now = self._clock.now()
-
-        def undo(tables: Tables) -> bool:
-            stored = tables.operations.get(op_id)
-            if stored is None or stored.operation.phase != "pending":
-                return False
-            operation = replace(stored.operation, phase="withdrawn", updated_at=now)
-            tables.operations.write(operation)
-            if operation.target.run_id is not None and stored.goal_before is not None:
-                tables.runs.set_goal(operation.target.run_id, stored.goal_before, now, back=True)
-            tables.audit.add(_entry(operation, now, "withdrawn", "taken back within the grace"))
-            tables.events.add(
-                StoredEvent(now, "you", f"took back the destroy of {_name(operation.target)}")
-            )
-            return True
-
-        done = await self._store.write(undo)
-        self._changed()
-        return done
-
-    async def hasten(self, op_id: str) -> None:
-        """Skip the rest of an operation's grace."""
-        self.driver.hasten(op_id)
-
-    async def wait(self, op_id: str, timeout_s: float | None = None) -> Operation | None:
-        """The operation once it is over or first unconfirmed, or as it is when the time is up."""
-        await self.driver.settled(op_id, timeout_s)
-        known = self.driver.last(op_id)
-        if known is not None:
-            return known
+    async def _operation(self, op_id: str) -> Operation | None:
+        own = self.driver.last(op_id)
+        if own is not None:
+            return own
         stored = await self._store.run(lambda tables: tables.operations.get(op_id))
         return None if stored is None else stored.operation
 
-    async def recover(self) -> int:
-        """Drive on what other processes have left open; returns how many were taken up."""
-        left = await self._store.run(lambda tables: tables.operations.open())
-        taken = 0
-        for stored in left:
-            if not self.driver.is_driving(stored.operation.op_id):
-                taken += 1
-                self._spawn(self.driver.drive(stored.operation, stored.handle))
-        return taken
+    async def _handle(self, target: Target) -> JobHandle:
+        """What the provider needs: as shown, as last looked up, as recorded, or as listed now."""
+        key = (target.provider, target.resource_id)
+        for known in (self._shown(target), self._looked_up.get(key)):
+            if known is not None and known.data:
+                return known
+        try:
+            recorded = await self._store.run(
+                lambda tables: tables.runs.resource(target.provider, target.resource_id)
+            )
+        except StoreError:
+            recorded = None
+        if recorded is not None and recorded.handle.data:
+            return recorded.handle
+        return await self._listed_handle(target) or records.minimal_handle(target)
+
+    async def _listed_handle(self, target: Target) -> JobHandle | None:
+        try:
+            found = _find(await self._inventory(target), target)
+        except FlashtuiError:
+            return None
+        return None if found is None else found.handle
+
+    async def _inventory(self, target: Target) -> Inventory:
+        """One listing, within :data:`REREAD_S` of real time: a person waits for it.
+
+        Raises:
+            FlashtuiError: there is none, or none in time.
+        """
+        provider = target.provider
+        try:
+            source = self._registry.plugin(provider).inventory
+        except KeyError as error:
+            raise ConfigError(str(error.args[0])) from error
+        if source is None:
+            msg = f"{provider} has no listing to look into"
+            raise ConfigError(msg)
+        try:
+            async with asyncio.timeout(REREAD_S):
+                inventory = await source.inventory()
+        except TimeoutError as error:
+            msg = f"{provider} did not answer within {REREAD_S:g} s"
+            raise ProviderError(msg, provider=provider) from error
+        for resource in inventory.resources:
+            self._looked_up[resource.provider, resource.resource_id] = resource.handle
+        return inventory
 
 
-def _intend(tables: Tables, wanted: Operation) -> tuple[Operation, JobHandle]:
-    """The intent transaction; an open operation of the same kind on the same target is joined, not doubled."""
-    target, now = wanted.target, wanted.requested_at
-    running = tables.operations.open_on(target.provider, target.resource_id, wanted.kind)
-    if running is not None:
-        hastened = running.operation
-        if hastened.phase == "pending" and wanted.not_before is None:
-            hastened = replace(hastened, not_before=None, phase="driving", updated_at=now)
-            tables.operations.write(hastened)
-        return hastened, running.handle
-    resource = tables.runs.resource(target.provider, target.resource_id)
-    handle = resource.handle if resource and resource.handle.data else minimal_handle(target)
-    run = tables.runs.get(target.run_id) if target.run_id is not None else None
-    tables.operations.add(StoredOperation(wanted, handle, goal_before=run.goal if run else None))
-    if run is not None:
-        tables.runs.set_goal(run.run_id, "gone" if wanted.kind == "destroy" else "stopped", now)
-    tables.audit.add(_entry(wanted, now, "intent", f"{wanted.kind} {_name(target)}"))
-    tables.events.add(
-        StoredEvent(now, "you", f"{wanted.kind} of {_name(target)} asked for ({wanted.actor})")
-    )
-    return wanted, handle
+def _find(inventory: Inventory, target: Target) -> Resource | None:
+    return next((r for r in inventory.resources if r.resource_id == target.resource_id), None)
 
 
-def minimal_handle(target: Target) -> JobHandle:
-    """What can be said of a resource that no run here rented: its id, under every name a provider may look for."""
-    names = dict.fromkeys(("instance_id", "endpoint_id", "pod_id"), target.resource_id)
-    return JobHandle(target.provider, {**names, "label": target.label})
-
-
-def _entry(operation: Operation, at: datetime, action: str, detail: str) -> AuditEntry:
-    subject = f"{operation.target.provider}:{operation.target.resource_id}"
-    return AuditEntry(at, operation.op_id, operation.actor, action, subject, detail)
-
-
-def _name(target: Target) -> str:
-    return f"{target.run_id or target.label or 'foreign'} ({target.provider} {target.resource_id})"
+def _verdict(target: Target, found: Resource | None, inventory: Inventory) -> tuple[_Status, str]:
+    provider, name = target.provider, target.resource_id
+    if found is None and inventory.complete:
+        return "absent", f"{provider}'s complete listing does not have {name}"
+    if found is None:
+        why = f": {inventory.problem}" if inventory.problem else ""
+        return "unverified", f"{provider}'s listing is not complete, and {name} is not in it{why}"
+    if target.label and found.label != target.label:
+        return "changed", f"{name} is now labelled {found.label!r}, not {target.label!r}"
+    return "found", found.raw_status or found.state

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import logging
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from flashtui.domain.errors import AuthRejected, ProviderError, RateLimited, ScopeRejected
-from flashtui.domain.market import FeedError
+from flashtui.domain.market import FeedError, Freshness, freshness
 from flashtui.domain.text import clean
 from flashtui.services.board import HealthState, SourceHealth
+from flashtui.services.supervise import outcome
+from flashtui.services.waiting import sleep_or_wake
 
 if TYPE_CHECKING:
     import random  # noqa: TID251 - the type only
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from flashtui.domain.clock import Clock
+    from flashtui.domain.errors import ErrorKind
 
-_LOG = logging.getLogger(__name__)
 _LONGEST_PAUSE_S = 300.0
 _JITTER = 0.2
 # A guard over everything the source does in one go, on real time: a source that hangs must not hang for ever.
@@ -36,6 +38,7 @@ class Feed:
         rng: jitter, so that two dashboards do not ask in step.
         interval_s: between two good rounds.
         changed: told after every round.
+        guard_s: real seconds after which a round that hangs is given up.
     """
 
     def __init__(
@@ -48,6 +51,7 @@ class Feed:
         rng: random.Random,
         interval_s: float,
         changed: Callable[[], None],
+        guard_s: float = _GUARD_S,
     ) -> None:
         self.provider = provider
         self.source = source
@@ -57,6 +61,7 @@ class Feed:
         self._rng = rng
         self._interval_s = interval_s
         self._changed = changed
+        self._guard_s = guard_s
         self._wake = asyncio.Event()
         self._failures = 0
         self._last_good_at: datetime | None = None
@@ -66,8 +71,6 @@ class Feed:
     @property
     def health(self) -> SourceHealth:
         """How it is doing."""
-        from datetime import timedelta
-
         next_at = None
         if self._asked_at is not None and self._pause_s is not None:
             next_at = self._asked_at + timedelta(seconds=self._pause_s)
@@ -84,7 +87,12 @@ class Feed:
     def _state(self) -> HealthState:
         if self.error is None:
             return "ok" if self._last_good_at is not None else "waiting"
-        return "stale" if self._last_good_at is not None else "down"
+        if self.error.kind == "no_key":
+            return "no_key"
+        if self._last_good_at is None:
+            return "down"
+        age_s = (self._clock.now() - self._last_good_at).total_seconds()
+        return "down" if freshness(age_s, self._interval_s) is Freshness.UNKNOWN else "stale"
 
     def refresh(self) -> None:
         """Ask now, also when a bad key had stopped it."""
@@ -99,35 +107,35 @@ class Feed:
     async def once(self) -> None:
         """One round; a failure is remembered, not raised."""
         self._asked_at = self._clock.now()
-        try:
-            async with asyncio.timeout(_GUARD_S):
-                await self._ask()
-        except ProviderError as error:
-            self._failed(error.kind, str(error), self._pause_after(error))
-        except TimeoutError:
-            self._failed("timeout", f"no answer within {_GUARD_S:.0f} s", self._backoff_s())
-        except Exception as error:  # noqa: BLE001 - whatever it is must not end the feed; it is shown and logged
-            _LOG.exception("%s %s failed", self.provider, self.source)
-            self._failed(
-                "malformed",
-                f"internal error ({type(error).__name__}); see the log",
-                self._backoff_s(),
-            )
-        else:
+        failure = await outcome(
+            self._guarded(),
+            f"{self.provider} {self.source}",
+            expected=(ProviderError, TimeoutError),
+        )
+        if failure is None:
             self._failures = 0
             self.error = None
             self._last_good_at = self._clock.now()
             self._pause_s = self._interval_s * (1 + self._rng.uniform(0, _JITTER))
+        elif isinstance(failure, ProviderError):
+            self._failed(failure.kind, str(failure), self._pause_after(failure))
+        elif isinstance(failure, TimeoutError):
+            self._failed("timeout", f"no answer within {self._guard_s:g} s", self._backoff_s())
+        else:
+            told = f"internal error ({type(failure).__name__}); see the log"
+            self._failed("malformed", told, self._backoff_s())
         self._changed()
 
-    def _failed(self, kind: str, message: str, pause_s: float | None) -> None:
-        from datetime import timedelta
+    async def _guarded(self) -> None:
+        async with asyncio.timeout(self._guard_s):
+            await self._ask()
 
+    def _failed(self, kind: ErrorKind, message: str, pause_s: float | None) -> None:
         now = self._clock.now()
         self._failures += 1
         self._pause_s = pause_s
         retry_at = None if pause_s is None else now + timedelta(seconds=pause_s)
-        self.error = FeedError(self.provider, kind, clean(message, 300), now, retry_at)  # type: ignore[arg-type]
+        self.error = FeedError(self.provider, kind, clean(message, 300), now, retry_at)
 
     def _pause_after(self, error: ProviderError) -> float | None:
         if isinstance(error, ScopeRejected | AuthRejected):
@@ -137,8 +145,8 @@ class Feed:
         return self._backoff_s()
 
     def _backoff_s(self) -> float:
-        pause = min(_LONGEST_PAUSE_S, self._interval_s * 2.0 ** min(self._failures, 16))
-        return pause * (1 + self._rng.uniform(0, _JITTER))
+        pause_s = self._interval_s * 2.0 ** min(self._failures, 16)
+        return min(_LONGEST_PAUSE_S, pause_s * (1 + self._rng.uniform(0, _JITTER)))
 
     async def _wait(self) -> None:
         if self._pause_s is None:
@@ -146,15 +154,3 @@ class Feed:
         else:
             await sleep_or_wake(self._clock, self._pause_s, self._wake)
         self._wake.clear()
-
-
-async def sleep_or_wake(clock: Clock, seconds: float, wake: asyncio.Event) -> None:
-    """Wait on the injected clock, or until woken."""
-    sleeping = asyncio.ensure_future(clock.sleep(seconds))
-    waking = asyncio.ensure_future(wake.wait())
-    try:
-        await asyncio.wait({sleeping, waking}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in (sleeping, waking):
-            task.cancel()
-        await asyncio.gather(sleeping, waking, return_exceptions=True)

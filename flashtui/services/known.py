@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, cast
 
-from flashtui.domain.allocation import book_from_sheet, plan
-from flashtui.services.alerts import alerts_of
-from flashtui.services.board import Event, PlanState, Snapshot, SourceHealth
+from flashtui.services.alerts import Concerns, alerts_of
+from flashtui.services.board import Event, Snapshot, SourceHealth
 from flashtui.services.money import burn_of
-from flashtui.services.plan import PlanJob
+from flashtui.services.preview import Preview
 from flashtui.services.run_rows import RowSources, run_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping
 
-    from flashtui.domain.allocation import AllocationReport
     from flashtui.domain.clock import Clock
     from flashtui.domain.market import Account, PriceSheet
-    from flashtui.domain.operation import Operation
-    from flashtui.domain.run import Inventory, Run
-    from flashtui.providers.registry import Registry
+    from flashtui.domain.operation import Operation, Target
+    from flashtui.domain.run import Inventory, JobHandle, Run
+    from flashtui.providers.base import Plugin
     from flashtui.services.board import Alert
     from flashtui.settings import Settings
     from flashtui.store.audit import StoredEvent
 
 # How long an operation that is over is still shown with its row.
-_RECENT = timedelta(minutes=10)
-# The plan is made again at least so often: offers grow stale by themselves.
-_PLAN_AGE = timedelta(seconds=15)
+RECENT = timedelta(minutes=10)
+# Alerts of an earlier session are kept so long: not everything that can raise them has been heard of yet.
+_SETTLING = timedelta(minutes=3)
+MOST_EVENTS = 200
 
 
 class Known:
@@ -38,42 +38,58 @@ class Known:
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self._settings = settings
         self._clock = clock
-        self.job = PlanJob(disk_gb=settings.rules.disk_gb)
+        self.preview = Preview(settings)
         self.sheets: dict[str, PriceSheet] = {}
         self.inventories: dict[str, Inventory] = {}
         self.accounts: dict[str, Account] = {}
         self.runs: tuple[Run, ...] = ()
         self.operations: tuple[Operation, ...] = ()
-        self.stored_events: Sequence[StoredEvent] = ()
+        self.own_operations: tuple[Operation, ...] = ()
+        self.stored_events: tuple[StoredEvent, ...] = ()
         self.since: dict[str, datetime] = {}
         self.acknowledged: frozenset[str] = frozenset()
         self.switched_off: dict[str, str] = {}
         self.no_key: dict[str, str] = {}
-        self.store_error = ""
-        self.store_token: tuple[int, int, int] | None = None
-        self._plan: PlanState | None = None
-        self._planned_from: object = None
+        self.read_error = ""
+        self.write_error = ""
+        self._events: deque[Event] = deque(maxlen=MOST_EVENTS)
+        self._began_at = clock.now()
         self._revision = 0
 
-    def recent(self, now: datetime) -> datetime:
-        """Since when operations that are over are still of interest."""
-        return now - _RECENT
+    @property
+    def store_error(self) -> str:
+        """What is wrong with our own file, in a sentence; empty: nothing."""
+        return self.read_error or self.write_error
 
-    def snapshot(
-        self, health: Iterable[SourceHealth], registry: Registry | None = None
-    ) -> Snapshot:
+    def note(self, level: Literal["info", "warn", "alert"], text: str) -> None:
+        """Something that happened in this session."""
+        self._events.append(Event(self._clock.now(), level, text))
+
+    def handle(self, target: Target) -> JobHandle | None:
+        """What is known of how to act on a target: as recorded, else as listed."""
+        key = (target.provider, target.resource_id)
+        for run in self.runs:
+            for rented in run.resources:
+                if (rented.provider, rented.resource_id) == key and rented.handle.data:
+                    return rented.handle
+        inventory = self.inventories.get(target.provider)
+        listed = inventory.resources if inventory is not None else ()
+        return next((r.handle for r in listed if r.resource_id == target.resource_id), None)
+
+    def snapshot(self, health: Iterable[SourceHealth], plugins: Mapping[str, Plugin]) -> Snapshot:
         """Everything a screen needs, as of now."""
         now = self._clock.now()
         self._revision += 1
         told = (*health, *self._silent_sources())
-        sheets = tuple(self._with_error(sheet, told) for sheet in self.sheets.values())
-        rows = run_rows(
-            RowSources(self.runs, tuple(self.inventories.values()), self.operations), now
-        )
+        sheets = tuple(_with_error(sheet, told) for sheet in self.sheets.values())
+        operations = self._all_operations()
+        rows = run_rows(RowSources(self.runs, tuple(self.inventories.values()), operations), now)
         accounts = tuple(self.accounts.values())
+        concerns = Concerns(rows, accounts, told, self.store_error)
         alerts = self._alerts(
-            alerts_of(rows, accounts, told, now, since=self.since, acknowledged=self.acknowledged)
+            alerts_of(concerns, now, since=self.since, acknowledged=self.acknowledged), now
         )
+        reasons = {**self.no_key, **self.switched_off}
         return Snapshot(
             as_of=now,
             sheets=sheets,
@@ -81,16 +97,30 @@ class Known:
             runs=rows,
             accounts=accounts,
             burn=burn_of(rows, self.runs, now),
-            plan=self._plan_state(sheets, registry, now),
+            plan=self.preview.state(sheets, plugins, reasons, now),
             alerts=alerts,
-            events=tuple(Event(e.at, e.level, e.text) for e in self.stored_events),  # type: ignore[arg-type]
-            operations=self.operations,
+            events=self._all_events(),
+            operations=operations,
             simulated=self._settings.simulated,
             read_only=self._settings.read_only,
             poll_interval_s=self._settings.poll_seconds,
             store_error=self.store_error,
             revision=self._revision,
         )
+
+    def _all_operations(self) -> tuple[Operation, ...]:
+        """The store's; of those that this process drives its own newer state, saved or not."""
+        merged = {operation.op_id: operation for operation in self.operations}
+        for own in self.own_operations:
+            stored = merged.get(own.op_id)
+            if stored is None or own.updated_at >= stored.updated_at:
+                merged[own.op_id] = own
+        return tuple(sorted(merged.values(), key=lambda o: (o.requested_at, o.op_id)))
+
+    def _all_events(self) -> tuple[Event, ...]:
+        stored = [Event(e.at, _level(e.level), e.text) for e in self.stored_events]
+        both = sorted([*stored, *self._events], key=lambda event: event.at)
+        return tuple(both[-MOST_EVENTS:])
 
     def _silent_sources(self) -> Iterable[SourceHealth]:
         interval_s = self._settings.poll_seconds
@@ -99,67 +129,27 @@ class Known:
         for name in self.no_key:
             yield SourceHealth(name, "inventory", "no_key", None, None, None, interval_s)
 
-    def _with_error(self, sheet: PriceSheet, health: Iterable[SourceHealth]) -> PriceSheet:
-        error = next(
-            (h.error for h in health if h.provider == sheet.provider and h.source == "prices"), None
-        )
-        return sheet if error is None else replace(sheet, error=error)
-
-    def _alerts(self, alerts: tuple[Alert, ...]) -> tuple[Alert, ...]:
-        self.since = {alert.key: alert.since for alert in alerts}
-        # An alert that has cleared rings again when it comes back.
-        self.acknowledged &= frozenset(self.since)
+    def _alerts(self, alerts: tuple[Alert, ...], now: datetime) -> tuple[Alert, ...]:
+        present = {alert.key: alert.since for alert in alerts}
+        for alert in alerts:
+            if alert.key not in self.since and alert.severity != "info":
+                self.note("alert", alert.text)
+        if now - self._began_at < _SETTLING:
+            self.since = {**self.since, **present}
+        else:
+            self.since = present
+            # An alert that has cleared rings again when it comes back.
+            self.acknowledged &= frozenset(present)
         return alerts
 
-    def _plan_state(
-        self, sheets: Sequence[PriceSheet], registry: Registry | None, now: datetime
-    ) -> PlanState:
-        if registry is None or not any(sheet.quotes or sheet.offers for sheet in sheets):
-            return PlanState(self.job, None, "no prices have arrived yet", None, None)
-        inputs = (self.job, tuple((id(s.quotes), id(s.offers), s.error) for s in sheets))
-        last = self._plan
-        if (
-            last is not None
-            and inputs == self._planned_from
-            and last.computed_at
-            and now - last.computed_at < _PLAN_AGE
-        ):
-            return last
-        self._planned_from = inputs
-        report = self._report(sheets, registry, now)
-        since = (
-            last.winner_since
-            if last is not None and _winner(last.report) == _winner(report)
-            else now
-        )
-        self._plan = PlanState(self.job, report, "", now, since)
-        return self._plan
 
-    def _report(
-        self, sheets: Sequence[PriceSheet], registry: Registry, now: datetime
-    ) -> AllocationReport:
-        by_name = {sheet.provider: sheet for sheet in sheets}
-        books = [
-            book_from_sheet(
-                name,
-                by_name.get(name),
-                configured=plugin.provider.is_configured() and name not in self.switched_off,
-                why_not=self.switched_off.get(name) or self.no_key.get(name) or "",
-            )
-            for name, plugin in registry.plugins().items()
-        ]
-        settings = self._settings
-        return plan(
-            self.job.request(),
-            books,
-            headroom=settings.vram_headroom,
-            now=now,
-            interval_s=settings.poll_seconds,
-            preference=settings.preference,
-            rules=settings.rules,
-        )
+def _with_error(sheet: PriceSheet, health: Iterable[SourceHealth]) -> PriceSheet:
+    error = next(
+        (h.error for h in health if h.provider == sheet.provider and h.source == "prices"), None
+    )
+    return sheet if error is None else replace(sheet, error=error)
 
 
-def _winner(report: AllocationReport | None) -> tuple[str, str, str] | None:
-    winner = report.winner if report is not None else None
-    return None if winner is None else (winner.provider, winner.gpu, winner.product)
+def _level(word: str) -> Literal["info", "warn", "alert", "you"]:
+    known = word if word in {"info", "warn", "alert", "you"} else "info"
+    return cast("Literal['info', 'warn', 'alert', 'you']", known)

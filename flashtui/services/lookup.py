@@ -12,6 +12,8 @@ from flashtui.domain.money import HourlyRate
 from flashtui.domain.text import clean
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from flashtui.domain.clock import Clock
     from flashtui.domain.gpu import GpuClass
     from flashtui.providers.base import Plugin
@@ -25,15 +27,22 @@ async def ask_sheet(name: str, plugin: Plugin, clock: Clock) -> PriceSheet:
     """
     if plugin.prices is not None:
         return await plugin.prices.sheet()
-    quotes = [await _plain_quote(name, plugin, gpu, clock) for gpu in plugin.provider.gpu_classes()]
+    quotes: list[Quote] = []
+    failures: list[Exception] = []
+    for gpu in plugin.provider.gpu_classes():
+        try:
+            rate = HourlyRate.of(await plugin.provider.hourly_rate(gpu.name))
+        except (ProviderError, ValueError) as error:
+            failures.append(error)
+            rate = None
+        quotes.append(_plain_quote(name, gpu, rate, clock.now()))
+    refusals = [failure for failure in failures if isinstance(failure, ProviderError)]
+    if refusals and len(failures) == len(quotes):
+        raise refusals[0]
     return PriceSheet(name, tuple(quotes), clock.now())
 
 
-async def _plain_quote(name: str, plugin: Plugin, gpu: GpuClass, clock: Clock) -> Quote:
-    try:
-        rate = HourlyRate.of(await plugin.provider.hourly_rate(gpu.name))
-    except (ValueError, ProviderError):
-        rate = None
+def _plain_quote(name: str, gpu: GpuClass, rate: HourlyRate | None, now: datetime) -> Quote:
     return Quote(
         provider=name,
         gpu=gpu.name,
@@ -45,7 +54,7 @@ async def _plain_quote(name: str, plugin: Plugin, gpu: GpuClass, clock: Clock) -
         regions=(),
         # The eleven methods do not say where a rate comes from; one equal to the built-in price is taken for it.
         source="static" if rate == HourlyRate.of(gpu.hourly_usd) else "live",
-        observed_at=clock.now(),
+        observed_at=now,
         validated=name in gpu.validated_on,
         rentable=False,
     )
