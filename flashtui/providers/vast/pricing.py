@@ -40,6 +40,8 @@ _SHEET_PAGES = 6
 _OFFER_PAGES = 3
 # Readers that come together share one refresh.
 _SHARED_S = 2.0
+# A key press must not wait for a whole market to be normalised.
+_ROWS_AT_ONCE = 128
 
 
 class VastPrices:
@@ -109,7 +111,7 @@ class VastPrices:
         walked = await walk_market(self._api, query, most_pages=_OFFER_PAGES, enough=limit)
         found = [
             offer
-            for offer in self._normalised(walked, disk_gb)
+            for offer in await self._normalised(walked, disk_gb)
             if (name is None or offer.gpu == name) and offer.vram_gb >= (min_vram_gb or 0)
         ]
         return tuple(found[:limit])
@@ -127,11 +129,8 @@ class VastPrices:
             filters["gpu_name"] = {"in": tuple(sorted({NATIVE[gpu] for gpu in gpus}))}
         query = Query(filters=filters, limit=PAGE_ROWS, allocated_storage=disk_gb)
         walked = await walk_market(self._api, query, most_pages=_OFFER_PAGES)
-        return tuple(
-            offer
-            for offer in self._normalised(walked, disk_gb)
-            if offer.usable and (not gpus or offer.gpu in gpus)
-        )
+        found = await self._normalised(walked, disk_gb)
+        return tuple(offer for offer in found if offer.usable and (not gpus or offer.gpu in gpus))
 
     async def hourly_rate(self, gpu: str) -> HourlyRate:
         """One card of the cheapest usable offer: live when fresh, else the class table's price.
@@ -172,7 +171,7 @@ class VastPrices:
             allocated_storage=disk_gb,
         )
         walked = await walk_market(self._api, query, most_pages=_SHEET_PAGES)
-        offers = self._normalised(walked, disk_gb)
+        offers = await self._normalised(walked, disk_gb)
         observed_at = walked.observed_at or self._clock.now()
         quotes = quotes_of(
             offers, observed_at=observed_at, complete=walked.complete, can_rent=self._has_key
@@ -204,13 +203,17 @@ class VastPrices:
             filters["datacenter"] = {"eq": True}
         return filters
 
-    def _normalised(self, walked: Walked, disk_gb: int) -> tuple[Offer, ...]:
+    async def _normalised(self, walked: Walked, disk_gb: int) -> tuple[Offer, ...]:
         rules = self._settings.rules
         if walked.skipped:
             logging.getLogger(__name__).warning(
                 "vast: %d entries of the market could not be read", walked.skipped
             )
-        found = (offer_from_row(row, rules, disk_gb, at) for row, at in walked.rows.values())
+        found: list[Offer] = []
+        for row, observed_at in walked.rows.values():
+            found.append(offer_from_row(row, rules, disk_gb, observed_at))
+            if len(found) % _ROWS_AT_ONCE == 0:
+                await self._clock.sleep(0)
         return tuple(sorted(found, key=by_price))
 
     def _fresh_rates(self) -> dict[str, HourlyRate]:
