@@ -55,6 +55,8 @@ KEYS: tuple[Key, ...] = (
     Key("open", ("enter",), "open", "open",
         "open or close the offers behind a row; change a field of the plan", ("market", "plan"), shown="Enter"),
     Key("mark", ("space",), "mark", "", "mark the row, so that it can be found again", ("market",), shown="Space"),
+    Key("whole", ("u",), "whole_market", "", "the whole market, with boards that are not managed classes, and back",
+        ("market",)),
     Key("cancel", ("x",), "cancel", "cancel",
         "cancel the run: its work stops, the machine bills on (asks first)", ("runs",), acts=True),
     Key("destroy", ("D",), "destroy", "destroy",

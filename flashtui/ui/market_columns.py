@@ -74,6 +74,12 @@ def _price(row: MarketRow, look: Look) -> Cell:
     return Cell(f"{rate_text(row.rate)}{mark}", "price" if plain else "dim")
 
 
+def _spot(row: MarketRow, look: Look) -> Cell:
+    if row.spot is None or _is_unknown(row, look):
+        return Cell("" if row.offer is not None else NOTHING, "dim")
+    return Cell(rate_text(row.spot), _tone(row, look))
+
+
 def _available(row: MarketRow, look: Look) -> Cell:
     if _is_unknown(row, look):
         return Cell(UNKNOWN, "dim")
@@ -192,6 +198,7 @@ MARKET_COLUMNS: tuple[Column[MarketRow], ...] = (
     ),
     Column("available", "AVAIL", 6, _available, _sort_available, "right", 100, falling=True),
     Column("stock_word", "STOCK", 6, _stock, _sort_stock, min_width=100, falling=True),
+    Column("spot", "SPOT", 6, _spot, lambda r: None if r.spot is None else r.spot.micros, "right", 100),
     Column("region", "REGION", 8, _region, _sort_region, max_width=99),
     Column("regions", "REGION", 11, _regions, _sort_region, min_width=100),
     Column("validated", "VAL", 3, _validated, lambda r: not r.quote.validated),
@@ -226,6 +233,7 @@ MARKET_FIELDS: Fields[MarketRow] = Fields(
         **dict.fromkeys(("prov", "provider"), lambda r: r.quote.provider),
         "product": lambda r: (r.offer or r.quote).product,
         **dict.fromkeys(("$", "$/h", "price", "rate"), _dollars),
+        "spot": lambda r: None if r.spot is None else float(r.spot),
         "avail": _sort_available,
         "stock": _known_stock,
         "region": _sort_region,

@@ -28,6 +28,7 @@ class MarketRow(NamedTuple):
         moved: the last change of the price: -1 down, 1 up, 0 none lately.
         opened: the offers behind this class row are listed below it.
         withheld: it was too old to be believed when the rows were made; it ranks as unknown.
+        spot: dollars per GPU-hour of the same on interruptible terms, for comparison.
     """
 
     quote: Quote
@@ -36,6 +37,7 @@ class MarketRow(NamedTuple):
     moved: int = 0
     opened: bool = False
     withheld: bool = False
+    spot: HourlyRate | None = None
 
     @property
     def rate(self) -> HourlyRate | None:
@@ -65,6 +67,7 @@ def market_rows(
     pick: Candidate | None = None,
     moves: Mapping[str, int] = MappingProxyType({}),
     look: Look | None = None,
+    whole: bool = True,
 ) -> tuple[dict[str, MarketRow], dict[str, list[str]]]:
     """All rows by key, and the keys of offers by the key of the class row they belong under.
 
@@ -74,12 +77,16 @@ def market_rows(
         pick: the allocator's choice.
         moves: by key, which way the price went.
         look: the moment, to tell which prices are too old; None: none is.
+        whole: with boards that are not managed classes, which nothing here can submit to.
     """
     rows: dict[str, MarketRow] = {}
     children: dict[str, list[str]] = {}
     picked_offer = _offer_id(pick)
     for sheet in sheets:
+        spots = _spot_rates(sheet)
         for quote in sheet.quotes:
+            if not is_row(quote, spots, whole=whole):
+                continue
             key = quote_key(quote)
             is_open = key in opened
             rows[key] = MarketRow(
@@ -89,6 +96,7 @@ def market_rows(
                 moves.get(key, 0),
                 opened=is_open,
                 withheld=_withheld(quote, look),
+                spot=spots.get(quote.gpu) if quote.product == "instance" else None,
             )
         wanted = {
             k: r.quote for k, r in rows.items() if r.opened and r.quote.provider == sheet.provider
@@ -101,8 +109,25 @@ def market_rows(
             children[key] = [offer_key(offer) for offer in offers]
             for offer in offers:
                 is_pick = rows[key].picked and offer.offer_id == picked_offer
-                rows[offer_key(offer)] = MarketRow(quote, offer, is_pick)
+                rows[offer_key(offer)] = MarketRow(quote, offer, is_pick, spot=offer.min_bid)
     return rows, children
+
+
+def _spot_rates(sheet: PriceSheet) -> Mapping[str, HourlyRate]:
+    """Interruptible prices by class, where the same class has an on-demand row to stand beside."""
+    on_demand = {quote.gpu for quote in sheet.quotes if quote.product == "instance"}
+    return {
+        quote.gpu: quote.rate
+        for quote in sheet.quotes
+        if quote.product == "interruptible" and quote.rate is not None and quote.gpu in on_demand
+    }
+
+
+def is_row(quote: Quote, spots: Mapping[str, HourlyRate], *, whole: bool) -> bool:
+    """Whether a quote has a row of its own: an interruptible price stands in the row of its class."""
+    if quote.product == "interruptible" and quote.gpu in spots:
+        return False
+    return whole or quote.managed
 
 
 def _withheld(quote: Quote, look: Look | None) -> bool:

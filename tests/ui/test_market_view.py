@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from flashtui.domain.market import PriceSheet
+from flashtui.domain.money import HourlyRate
 from flashtui.ui.columns import Look
 from flashtui.ui.filtering import compile_filter
 from flashtui.ui.market_columns import MARKET_COLUMNS, MARKET_FIELDS
@@ -196,3 +197,21 @@ def test_fields_of_the_filter(query: str, count: int) -> None:
     accept = compile_filter(query, MARKET_FIELDS)
     assert accept is not None
     assert sum(accept(r) for r in rows) == count
+
+
+def test_an_interruptible_price_stands_in_the_row_of_its_class() -> None:
+    """Two prices of one class are one line; where there is no on-demand row, it keeps its own."""
+    on_demand = quote(gpu="L4", product="instance")
+    cheaper = quote(gpu="L4", product="interruptible", price=0.11)
+    alone = quote(gpu="A40", product="interruptible", price=0.2)
+    rows, _ = market_rows([PriceSheet("vast", (on_demand, cheaper, alone), T0)])
+    assert list(rows) == [quote_key(on_demand), quote_key(alone)]
+    assert rows[quote_key(on_demand)].spot == HourlyRate.of("0.11")
+
+
+def test_boards_that_are_not_managed_are_left_out_unless_the_whole_market_is_wanted() -> None:
+    """What nothing here can submit to must not push what can off the screen."""
+    managed, strange = quote(gpu="L4"), quote(gpu="RTX 3060", managed=False)
+    sheets = [PriceSheet("vast", (managed, strange), T0)]
+    assert list(market_rows(sheets, whole=False)[0]) == [quote_key(managed)]
+    assert set(market_rows(sheets)[0]) == {quote_key(managed), quote_key(strange)}

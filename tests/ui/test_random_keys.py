@@ -32,7 +32,7 @@ STATES = [
 ]
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [2, 3, 4])
 async def test_random_keys_with_a_clock_that_stands_destroy_nothing(seed: int) -> None:
     """A question never wakes while no time passes, so no sequence of keys can get through it."""
     rng = random.Random(seed)

@@ -44,6 +44,7 @@ class MarketPane(Pane):
         self._rates: dict[str, HourlyRate] = {}
         self._moves: dict[str, tuple[int, datetime]] = {}
         self._class_rows = 0
+        self._whole = False
 
     def make_body(self) -> KeyedTable[MarketRow]:
         """The table."""
@@ -91,6 +92,19 @@ class MarketPane(Pane):
             return f"{row.quote.provider} names no single offers behind this price"
         return ""
 
+    def toggle_whole(self, look: Look) -> None:
+        """Show boards that are not managed classes, or leave them out."""
+        self._whole = not self._whole
+        if self.newest is not None:
+            self.table.touch()
+            self._show_rows(self.newest, look)
+
+    def _left_out(self) -> int:
+        """How many rows of boards that are not managed are not shown."""
+        if self._whole or self.newest is None:
+            return 0
+        return sum(not quote.managed for sheet in self.newest.sheets for quote in sheet.quotes)
+
     def summary(self) -> list[Part]:
         """How many rows there are, how many of them are hidden, and the order."""
         model = self.table.model
@@ -103,6 +117,9 @@ class MarketPane(Pane):
         parts = [Part(line(count), 8)]
         if shown != total:
             parts.append(Part(line(Span(f"{total - shown:,} hidden", "warn")), 6))
+        left_out = self._left_out()
+        if left_out:
+            parts.append(Part(line(Span(f"{left_out} not managed (u)", "dim")), 3))
         parts.append(Part(line(Span("order ", "dim"), f"{column.title} {way}"), 4))
         return parts
 
@@ -131,6 +148,7 @@ class MarketPane(Pane):
             pick=None if report is None else report.winner,
             moves={key: way for key, (way, _) in self._moves.items()},
             look=look,
+            whole=self._whole,
         )
         self._class_rows = sum(row.offer is None for row in rows.values())
         self.table.show_empty(self._empty_lines(snapshot))

@@ -181,6 +181,11 @@ class Dashboard(DashboardView, inherit_bindings=False):
         """Mark a row."""
         self._table().toggle_mark()
 
+    def action_whole_market(self) -> None:
+        """Boards that are not managed, too, and back."""
+        self.market.toggle_whole(self.look)
+        self.redraw_around()
+
     def action_freeze(self) -> None:
         """Hold still, or catch up."""
         self.active_pane.toggle_freeze(self.look)
