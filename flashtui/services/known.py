@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from flashtui.services.alerts import Concerns, alerts_of
 from flashtui.services.board import Event, Snapshot, SourceHealth
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from flashtui.settings import Settings
     from flashtui.store.audit import StoredEvent
 
+T = TypeVar("T")
 # How long an operation that is over is still shown with its row.
 RECENT = timedelta(minutes=10)
 # Alerts of an earlier session are kept so long: not everything that can raise them has been heard of yet.
@@ -81,10 +82,10 @@ class Known:
         now = self._clock.now()
         self._revision += 1
         told = (*health, *self._silent_sources())
-        sheets = tuple(_with_error(sheet, told) for sheet in self.sheets.values())
+        sheets = tuple(_with_error(sheet, told) for sheet in self._in_order(self.sheets))
         operations = self._all_operations()
-        rows = run_rows(RowSources(self.runs, tuple(self.inventories.values()), operations), now)
-        accounts = tuple(self.accounts.values())
+        rows = run_rows(RowSources(self.runs, self._in_order(self.inventories), operations), now)
+        accounts = self._in_order(self.accounts)
         concerns = Concerns(rows, accounts, told, self.store_error)
         alerts = self._alerts(
             alerts_of(concerns, now, since=self.since, acknowledged=self.acknowledged), now
@@ -121,6 +122,12 @@ class Known:
         stored = [Event(e.at, _level(e.level), e.text) for e in self.stored_events]
         both = sorted([*stored, *self._events], key=lambda event: event.at)
         return tuple(both[-MOST_EVENTS:])
+
+    def _in_order(self, by_provider: Mapping[str, T]) -> tuple[T, ...]:
+        """Always the same order, whoever answered first: things on screen do not change places."""
+        rank = {name: place for place, name in enumerate(self._settings.preference)}
+        names = sorted(by_provider, key=lambda name: (rank.get(name, len(rank)), name))
+        return tuple(by_provider[name] for name in names)
 
     def _silent_sources(self) -> Iterable[SourceHealth]:
         interval_s = self._settings.poll_seconds
