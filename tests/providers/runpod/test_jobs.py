@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from flashtui.domain.job import JobSpec
-
     from flashtui.domain.run import Observation
 
 RUN = "flash-1781850000-0a1b2c3d"
