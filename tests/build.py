@@ -249,7 +249,7 @@ def operation(op_id: str = "op-1", **more: Any) -> Operation:
     return Operation(**{**fields, **more})
 
 
-def run_row(run_id: str = "flash-1", **more: Any) -> RunRow:
+def run_row(run_id: str | None = "flash-1", **more: Any) -> RunRow:
     """A healthy run that has cost two dollars so far, by our own count."""
     fields: dict[str, Any] = {
         "key": f"run:{run_id}",

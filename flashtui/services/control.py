@@ -95,6 +95,7 @@ class Control:
         self._shown = shown or (lambda _: None)
         self._looked_up: dict[tuple[str, str], JobHandle] = {}
         self.read_only = read_only
+        self.reread_s = REREAD_S
         self.ledger = records.Ledger(store, clock, fallback, emergency)
         self.driver = Driver(
             self.ledger, registry, clock, rng, changed=changed, find=self._listed_handle
@@ -286,10 +287,10 @@ class Control:
             msg = f"{provider} has no listing to look into"
             raise ConfigError(msg)
         try:
-            async with asyncio.timeout(REREAD_S):
+            async with asyncio.timeout(self.reread_s):
                 inventory = await source.inventory()
         except TimeoutError as error:
-            msg = f"{provider} did not answer within {REREAD_S:g} s"
+            msg = f"{provider} did not answer within {self.reread_s:g} s"
             raise ProviderError(msg, provider=provider) from error
         for resource in inventory.resources:
             self._looked_up[resource.provider, resource.resource_id] = resource.handle

@@ -60,7 +60,7 @@ class Known:
     @property
     def store_error(self) -> str:
         """What is wrong with our own file, in a sentence; empty: nothing."""
-        return self.read_error or self.write_error
+        return self.write_error or self.read_error
 
     def note(self, level: Literal["info", "warn", "alert"], text: str) -> None:
         """Something that happened in this session."""
