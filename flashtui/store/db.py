@@ -33,6 +33,7 @@ class Db:
         self._timeout_s = timeout_s
         self._connection: sqlite3.Connection | None = None
         self._identity: tuple[int, int] | None = None
+        self._journal: tuple[int, int] | None = None
         self._openings = 0
         self._writes = 0
 
@@ -105,11 +106,25 @@ class Db:
             if found is None:
                 msg = f"{self.path} has been removed while it was in use; put it back, or start again for a new one"
                 raise StoreError(msg)
-            self.close()  # another file has this name now
+            self._leave_replaced()
         self._connection = self._opened()
         self._identity = paths.identity(self.path)
+        self._journal = paths.identity(self._beside("-wal"))
         self._openings += 1
         return self._connection
+
+    def _leave_replaced(self) -> None:
+        """Let go of a file whose name another file has now.
+
+        The old one's journal still lies beside it, and SQLite would play it into the new one.
+        """
+        self.close()
+        if self._journal is not None and paths.identity(self._beside("-wal")) == self._journal:
+            self._beside("-wal").unlink(missing_ok=True)
+            self._beside("-shm").unlink(missing_ok=True)
+
+    def _beside(self, ending: str) -> Path:
+        return self.path.with_name(self.path.name + ending)
 
     def _opened(self) -> sqlite3.Connection:
         paths.prepare(self.path)
