@@ -332,3 +332,8 @@ class TestLooking:
             [sys.executable, "-c", script], capture_output=True, text=True, check=True
         )
         assert done.stdout.strip() == "[]"
+
+
+def test_a_file_in_place_of_a_folder_above(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("x")
+    assert "cannot be made" in open_now(tmp_path / "x" / "state" / "flashtui.db")
