@@ -16,7 +16,8 @@ from flashtui.domain.errors import ConfigError, FlashtuiError, ProviderError, St
 from flashtui.domain.operation import Operation, Target
 from flashtui.domain.text import clean
 from flashtui.services import records
-from flashtui.services.driving import Driver, is_gone
+from flashtui.services.driving import Driver
+from flashtui.services.leases import is_gone
 
 if TYPE_CHECKING:
     import random  # noqa: TID251 - the type only

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from flashtui.domain.errors import NotFound, ProviderError, RateLimited, Rejecte
 from flashtui.domain.text import clean
 from flashtui.net.retry import backoff_s
 from flashtui.services import records
+from flashtui.services.leases import is_gone, new_owner
 from flashtui.services.supervise import outcome
 from flashtui.services.waiting import sleep_or_wake
 from flashtui.store.operations import Lease
@@ -67,7 +67,7 @@ class Driver:
         self._rng = rng
         self._changed = changed
         self._find = find
-        self.owner = f"{os.getpid()}:{rng.getrandbits(32):08x}"
+        self.owner = new_owner(rng)
         self._wakes: dict[str, asyncio.Event] = {}
         self._stepped = asyncio.Event()
         self._own: dict[str, Operation] = {}
@@ -288,17 +288,3 @@ def _is_refusal(failure: ProviderError) -> bool:
     """A no that asking again does not turn into a yes, and that is not about the key."""
     passing = isinstance(failure, RateLimited) or failure.kind in _ABOUT_KEY
     return isinstance(failure, Rejected) and not passing
-
-
-def is_gone(owner: str) -> bool:
-    """Whether the process that holds a lease cannot be alive any more (on this host; the store is on no other)."""
-    pid = owner.partition(":")[0]
-    if not pid.isdigit():
-        return True
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return False

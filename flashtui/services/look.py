@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flashtui.domain.errors import ProviderError
+from flashtui.domain.errors import ProviderError, StoreError
 from flashtui.domain.market import FeedError
 from flashtui.domain.text import clean
 from flashtui.services.money import burn_of
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
+_LOG = logging.getLogger(__name__)
 _DEADLINE_S = 15.0
 
 
@@ -39,7 +41,14 @@ class Look:
     errors: tuple[FeedError, ...]
 
 
-async def look(store: Store, plugins: Mapping[str, Plugin], clock: Clock, *, record: bool) -> Look:
+async def look(
+    store: Store,
+    plugins: Mapping[str, Plugin],
+    clock: Clock,
+    *,
+    record: bool,
+    deadline_s: float = _DEADLINE_S,
+) -> Look:
     """Read the store, ask every configured provider once, and put both beside each other.
 
     Args:
@@ -47,11 +56,14 @@ async def look(store: Store, plugins: Mapping[str, Plugin], clock: Clock, *, rec
         plugins: those that may be asked.
         clock: the present.
         record: keep what was seen in the store.
+        deadline_s: real seconds for each question.
 
     Raises:
         StoreError: the store cannot be read.
     """
-    asked = await asyncio.gather(*(_ask(name, plugin, clock) for name, plugin in plugins.items()))
+    asked = await asyncio.gather(
+        *(_ask(name, plugin, clock, deadline_s) for name, plugin in plugins.items())
+    )
     inventories = [inventory for inventory, _, _ in asked if inventory is not None]
     accounts = {account.provider: account for _, account, _ in asked if account is not None}
 
@@ -62,7 +74,10 @@ async def look(store: Store, plugins: Mapping[str, Plugin], clock: Clock, *, rec
             tables.prices.save_account(account)
 
     if record and (inventories or accounts):
-        await store.write(keep)
+        try:
+            await store.write(keep)
+        except StoreError as error:
+            _LOG.warning("what was seen is not kept: %s", error)
     now = clock.now()
     runs, operations, kept = await store.run(
         lambda tables: (tables.runs.list(), tables.operations.since(now), tables.prices.accounts())
@@ -74,29 +89,33 @@ async def look(store: Store, plugins: Mapping[str, Plugin], clock: Clock, *, rec
 
 
 async def _ask(
-    name: str, plugin: Plugin, clock: Clock
+    name: str, plugin: Plugin, clock: Clock, deadline_s: float
 ) -> tuple[Inventory | None, Account | None, list[FeedError]]:
     errors: list[FeedError] = []
     inventory = account = None
     if plugin.inventory is not None:
-        inventory = await _one(name, plugin.inventory.inventory(), clock, errors)
+        inventory = await _one(name, plugin.inventory.inventory(), clock, errors, deadline_s)
     if plugin.account is not None:
-        account = await _one(name, plugin.account.account(), clock, errors)
+        account = await _one(name, plugin.account.account(), clock, errors, deadline_s)
     return inventory, account, errors
 
 
 async def _one(
-    name: str, question: Awaitable[T], clock: Clock, errors: list[FeedError]
+    name: str,
+    question: Awaitable[T],
+    clock: Clock,
+    errors: list[FeedError],
+    deadline_s: float,
 ) -> T | None:
     try:
-        async with asyncio.timeout(_DEADLINE_S):
+        async with asyncio.timeout(deadline_s):
             return await question
     except ProviderError as error:
         errors.append(FeedError(name, error.kind, clean(error, 300), clock.now()))
     except TimeoutError:
         errors.append(
             FeedError(
-                name, "timeout", f"{name} did not answer within {_DEADLINE_S:.0f} s", clock.now()
+                name, "timeout", f"{name} did not answer within {deadline_s:g} s", clock.now()
             )
         )
     return None

@@ -126,7 +126,7 @@ def _run_row(run: Run, seen: _Seen) -> RunRow:
         label=run.label or (rented.label if rented else ""),
         note=_note(run, billing, listed, operation, seen, missing=missing),
         may_bill=bool(billing),
-        target=_target(rented, run) if billing else None,
+        target=_target(run, rented) if rented and billing else None,
         operation=operation,
         goal=run.goal,
         attempt=run.attempt,
@@ -173,9 +173,7 @@ def _latest(*stamps: datetime | None) -> datetime | None:
     return max(known) if known else None
 
 
-def _target(rented: RentedResource | None, run: Run) -> Target | None:
-    if rented is None:
-        return None
+def _target(run: Run, rented: RentedResource) -> Target:
     return Target(rented.provider, rented.resource_id, run.run_id, rented.label)
 
 

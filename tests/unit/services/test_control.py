@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import platform
 import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -300,6 +301,30 @@ async def test_the_recorded_handle_is_used_before_the_listed_one(world: World) -
     assert [h for _, h, _ in world.provider.asked] == [handle]
 
 
+async def test_a_handle_recorded_a_moment_ago_by_another_process_is_used(world: World) -> None:
+    world.inventory = FakeInventory(failure())
+    async with world.running() as session:
+        await world.record(build.run())
+        await session.control.destroy(TARGET, actor="cli")
+        await world.clock.advance(0)
+    assert [h for _, h, _ in world.provider.asked] == [build.handle()]
+
+
+async def test_what_is_not_in_the_store_is_not_driven(world: World) -> None:
+    """The file was replaced while an operation waited: nobody knows any more that it was wanted."""
+    async with world.running() as session:
+        await session.control.driver.drive(build.operation(), build.handle())
+        assert world.provider.asked == []
+
+
+async def test_a_refused_cancel_of_a_foreign_machine_ends_too(world: World) -> None:
+    world.provider.script = [Rejected("there is no job to stop")]
+    async with world.running() as session:
+        op = await session.control.cancel(build.target(run_id=None), actor="tui")
+        await world.clock.advance(0)
+        assert (await operation_of(world, op.op_id)).phase == "refused"
+
+
 async def test_an_id_that_nobody_lists_is_looked_for_again_before_each_try(world: World) -> None:
     listed = build.resource("late")
     world.inventory = FakeInventory(failure(), failure(), (listed,))
@@ -336,6 +361,14 @@ class TestGrace:
             assert (await operation_of(world, op.op_id)).phase == "withdrawn"
             assert session.exit_code == 0
         assert [e.action for e in await trail(world)] == ["intent", "withdrawn"]
+
+    async def test_of_a_foreign_machine_it_can_be_taken_back_too(self, world: World) -> None:
+        async with world.running() as session:
+            foreign = build.target(run_id=None)
+            op = await session.control.destroy(foreign, actor="tui", grace_s=10)
+            assert await session.control.withdraw(op.op_id)
+            await world.clock.advance(60)
+            assert world.provider.asked == []
 
     async def test_after_it_nothing_can_be_taken_back(self, world: World) -> None:
         await world.record(build.run())
@@ -459,19 +492,32 @@ class TestTwoProcesses:
         async with world.running() as session:
             op = await session.control.destroy(TARGET, actor="tui")
             await world.clock.advance(1)
-            now = world.clock.now()
-            lease = replace(session.control.driver.lease(), owner="1:other")
-
-            def take_over(tables: Tables) -> None:
-                tables.operations.release_all(session.control.driver.owner)
-                assert tables.operations.claim(op.op_id, lease, now)
-
-            await world.store().write(take_over)
+            await take_over(world, session, op.op_id)
             await world.clock.advance(15)
             assert (await operation_of(world, op.op_id)).phase == "driving"
             await world.clock.advance(15)
             assert len(world.provider.asked) == 1
             assert not session.control.driver.is_driving(op.op_id)
+
+    async def test_a_refusal_that_comes_too_late_changes_nothing(self, world: World) -> None:
+        await world.record(build.run())
+        world.provider.takes_s = 10
+        world.provider.script = [Rejected("no")]
+        async with world.running() as session:
+            op = await session.control.cancel(TARGET, actor="tui")
+            await world.clock.advance(1)
+            await take_over(world, session, op.op_id)
+            await world.clock.advance(10)
+            assert (await operation_of(world, op.op_id)).phase == "driving"
+            assert (await run_of(world)).goal == "stopped"
+
+    async def test_a_session_does_not_take_up_its_own(self, world: World) -> None:
+        await world.record(build.run())
+        world.provider.takes_s = 30
+        async with world.running() as session:
+            await session.control.destroy(TARGET, actor="tui")
+            await world.clock.advance(1)
+            assert await session.control.recover() == 0
 
     async def test_the_lease_of_a_process_that_has_died_need_not_run_out(
         self, world: World
@@ -484,7 +530,7 @@ class TestTwoProcesses:
 
     async def test_the_lease_of_a_living_process_is_respected(self, world: World) -> None:
         await world.record(build.run())
-        await open_operation(world, owner="1:aaaa")
+        await open_operation(world, owner=f"1:{platform.node()}:aaaa")
         async with world.running(feeds=True):
             await world.clock.advance(50)
             assert world.provider.asked == []
@@ -503,6 +549,18 @@ class TestTwoProcesses:
             over = waiting.result()
             assert over is not None
             assert over.phase == "confirmed"
+
+
+async def take_over(world: World, session: Session, op_id: str) -> None:
+    """Another process drives an operation now."""
+    now = world.clock.now()
+    lease = replace(session.control.driver.lease(), owner=f"1:{platform.node()}:other")
+
+    def take(tables: Tables) -> None:
+        tables.operations.release_all(session.control.driver.owner)
+        assert tables.operations.claim(op_id, lease, now)
+
+    await world.store().write(take)
 
 
 async def open_operation(world: World, owner: str) -> None:
@@ -635,7 +693,7 @@ class TestBrokenStore:
             await session.control.destroy(TARGET, actor="tui")
             await world.clock.advance(0)
             world.owner.broken = ""
-            await open_operation(world, owner="1:aaaa")
+            await open_operation(world, owner=f"1:{platform.node()}:aaaa")
             await world.clock.advance(2)
             assert session.control.ledger.unsaved == 0
             found = await world.store().run(lambda tables: tables.operations.open())
