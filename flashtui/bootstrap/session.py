@@ -12,18 +12,27 @@ from flashtui.store import Store
 __all__ = ["Session", "look_at_runs", "open_session"]
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from flashtui.bootstrap.tools import Tools
     from flashtui.services.look import Look
 
 
 @asynccontextmanager
-async def open_session(tools: Tools) -> AsyncIterator[Session]:
-    """A session on this user's store; leaving it drains operations, for a bounded time."""
+async def open_session(
+    tools: Tools, *, emergency: Callable[[str], None] | None = None
+) -> AsyncIterator[Session]:
+    """A session on this user's store; leaving it drains operations, for a bounded time.
+
+    Args:
+        tools: of this process.
+        emergency: told what could not be recorded; None: standard error, which is the screen of a dashboard.
+    """
     settings = tools.settings
     store = Store(settings.db_file, timeout_s=settings.db_timeout_s)
-    async with Session(settings, tools.registry, store, tools.clock, tools.rng) as session:
+    async with Session(
+        settings, tools.registry, store, tools.clock, tools.rng, emergency=emergency
+    ) as session:
         yield session
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from flashtui.cli.exit_codes import ExitCode
+from flashtui.domain.errors import StoreError
 from flashtui.domain.operation import Target
 
 if TYPE_CHECKING:
@@ -81,8 +82,9 @@ async def _end(
     session: Session, tools: Tools, kind: OperationKind, name: str, *, yes: bool
 ) -> list[Ending]:
     provider, separator, resource_id = name.partition(":")
-    runs = await session.runs()
-    if separator and provider.lower() in tools.registry.names:
+    by_id = bool(separator) and provider.lower() in tools.registry.names
+    runs = await _recorded(session, required=not by_id)
+    if by_id:
         found = [_resource_target(runs, provider.lower(), resource_id)]
     else:
         run = next((run for run in runs if run.run_id == name), None)
@@ -114,6 +116,19 @@ async def _end(
     return [await _end_one(session, tools, kind, name, target, yes=yes) for target in found]
 
 
+async def _recorded(session: Session, *, required: bool) -> tuple[Run, ...]:
+    """What the store knows; a broken one must not keep a machine that was named by its id from being destroyed."""
+    try:
+        return await session.runs()
+    except StoreError as error:
+        if required:
+            raise
+        from flashtui.cli.output import warn
+
+        warn(f"flashtui: {error}")
+        return ()
+
+
 def _resource_target(runs: Iterable[Run], provider: str, resource_id: str) -> Target:
     for run in runs:
         for resource in run.resources:
@@ -129,7 +144,7 @@ async def _end_one(
     if check.status == "changed" and not yes:
         return Ending(name, target.run_id, "refused", check.message)
     if check.status == "absent" and target.run_id is None:
-        return Ending(name, None, "already", check.message, unknown=True)
+        return Ending(name, None, "already", check.message)
     if not yes and not _agreed(kind, target, check):
         return Ending(
             name,
@@ -145,7 +160,8 @@ async def _end_one(
 
 async def _ending(session: Session, tools: Tools, name: str, operation: Operation) -> Ending:
     run_id = operation.target.run_id
-    run = next((run for run in await session.runs() if run.run_id == run_id), None)
+    runs = await _recorded(session, required=False)
+    run = next((run for run in runs if run.run_id == run_id), None)
     cost = None if run is None else _cost(run, tools)
     said = operation.last_answer
     if operation.phase == "confirmed":

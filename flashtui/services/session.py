@@ -201,7 +201,7 @@ class Session:
 
     def _ask_prices(self, name: str, plugin: Plugin) -> Callable[[], Awaitable[None]]:
         async def ask() -> None:
-            sheet = await ask_sheet(name, plugin, self.clock)
+            sheet = await ask_sheet(plugin, self.clock)
             self.known.sheets[name] = sheet
             if sheet.observed_at is not None:
                 await self._keep_prices(sheet)

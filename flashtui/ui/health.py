@@ -51,6 +51,9 @@ def provider_health(snapshot: Snapshot, provider: str, now: datetime, *, brief: 
     text = _WORDS[shown.state]
     if shown.state in {"ok", "stale", "down"}:
         text += f" {age_text(age)}" if age is not None else " never"
+    elif shown.state == "waiting" and shown.next_at is not None and shown.next_at < now:
+        # Asked then, and not answered since.
+        text += f" {age_text(seconds_since(shown.next_at, now))}"
     which = "" if shown.source == "prices" else f" {shown.source}"
     why = "" if brief else _why(shown, now)
     return line(f"{provider}{which} ", Span(text, _STYLES.get(shown.state, "")), Span(why, "dim"))

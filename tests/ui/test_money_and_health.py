@@ -93,6 +93,7 @@ def test_what_has_no_known_rate_is_said_beside_the_burn() -> None:
     [
         (samples.health("vast"), "vast ok 4s"),
         (samples.health("vast", state="waiting", age_s=None), "vast waiting"),
+        (samples.health("vast", state="waiting", age_s=None, next_at=ago(12)), "vast waiting 12s"),
         (samples.health("vast", state="no_key", age_s=None), "vast no key"),
         (samples.health("vast", state="off", age_s=None), "vast off"),
         (samples.health("vast", state="stale", age_s=131, error=samples.error()),

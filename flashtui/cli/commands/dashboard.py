@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 from flashtui.cli.world import environment, settings_from
@@ -47,7 +48,14 @@ async def _show(settings: Settings, env: Mapping[str, str]) -> int:
     from flashtui.bootstrap.tools import open_tools
     from flashtui.ui.run import run_dashboard
 
-    async with open_tools(settings, env) as tools, open_session(tools) as session:
+    unsaved: list[str] = []
+    async with (
+        open_tools(settings, env) as tools,
+        open_session(tools, emergency=unsaved.append) as session,
+    ):
         session.start_feeds()
         code = await run_dashboard(session, settings, redact=tools.redactor.clean)
+    # While it was up, standard error was the screen.
+    for line in unsaved:
+        print(line, file=sys.stderr)
     return code or session.exit_code

@@ -46,6 +46,8 @@ DESTROY_INTERVAL_S = 3.2
 _LOG_BYTES = 4_000_000
 _LOG_TRIES = 20
 _LOG_PAUSE_S = 1.0
+# A search takes a second or two; one that hangs must soon be said to hang.
+_SEARCH_S = 12.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ class VastApi:
             budget=SEARCH_BUDGET,
             # A feed asks again by itself; a person who waits for the first screen should soon read what is wrong.
             attempts=2,
+            timeout_s=_SEARCH_S,
         )
         offers = json_object(reply, NAME, operation).get("offers")
         if isinstance(offers, dict):

@@ -41,6 +41,7 @@ class Route:
         min_interval_s: float = 0.0,
         budget: Budget | None = None,
         attempts: int = 4,
+        timeout_s: float = 30.0,
     ) -> Reply:
         """A request that changes nothing; repeated when that may help.
 
@@ -59,6 +60,7 @@ class Route:
             min_interval_s=min_interval_s,
             budget=budget,
             attempts=attempts,
+            timeout_s=timeout_s,
         )
         self.raise_refusal(reply, operation)
         return reply
