@@ -93,6 +93,11 @@ def answered(sheets: Sequence[PriceSheet], *, named: bool) -> ExitCode:
     errors = [sheet.error for sheet in sheets]
     if named and any(e is not None and e.kind == "no_key" for e in errors):
         return ExitCode.USAGE
-    if sheets and all(e is not None for e in errors):
+    if sheets and all(sheet.error is not None and not _has_live_rows(sheet) for sheet in sheets):
         return ExitCode.UNREACHABLE
     return ExitCode.OK
+
+
+def _has_live_rows(sheet: PriceSheet) -> bool:
+    """Whether a part of the provider answered just now, though another part failed."""
+    return any(quote.source == "live" for quote in sheet.quotes)

@@ -244,3 +244,18 @@ def test_demo_needs_no_key_no_network_and_leaves_nothing_behind(tmp_path: Path) 
     assert {row["provider"] for row in document["items"]} == {"runpod", "vast"}
     assert document["errors"] == []
     assert not (tmp_path / "flashtui" / "demo" / "sim.json").exists()
+
+
+def test_half_of_a_provider_failing_leaves_the_other_half_live(
+    start_simulator: StartSimulator,
+) -> None:
+    """Pod prices and serverless prices come from two services; one of them down is an error, not an outage."""
+    simulator = start_simulator()
+    env = {**simulator.env, "FLASHTUI_RUNPOD_REST_URL": f"{simulator.env['HF_ENDPOINT']}/v2"}
+    done = flashtui(env, "prices", "--provider", "runpod", "--json")
+    document = json.loads(done.stdout)
+    sources = {(row["product"], row["source"]) for row in document["items"]}
+    assert done.returncode == 0
+    assert [error["provider"] for error in document["errors"]] == ["runpod"]
+    assert ("pod", "live") in sources
+    assert ("serverless", "live") not in sources
