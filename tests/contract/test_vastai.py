@@ -84,7 +84,7 @@ def test_the_life_of_an_instance(bench: Bench) -> None:
 def test_more_instances_than_a_page_are_all_shown(bench: Bench) -> None:
     """Pages of 25: a client that stops after the first misses machines that bill."""
     offers = raw(bench, "search", "offers", "num_gpus=1", "-o", "dph_total")
-    made = set()
+    made: set[str] = set()
     for offer in offers:
         if len(made) == 27:
             break
