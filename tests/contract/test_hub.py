@@ -49,3 +49,16 @@ def test_a_missing_file_and_a_wrong_token_are_their_own_errors(bench: Bench) -> 
         "print(json.dumps(names))"
     )
     assert seen == ["entry", 401]
+    assert bench.violations() == []
+
+
+def test_a_wrong_answer_of_the_simulator_is_noticed(bench: Bench) -> None:
+    """The proof that these tests can fail: a refused create makes the library raise."""
+    bench.admin("fault", {"name": "html_403", "surface": "hub", "route": "POST *", "count": 5})
+    done = bench.run(
+        "python",
+        "-c",
+        "from huggingface_hub import HfApi\nHfApi().create_repo('acme/contract', repo_type='dataset')",
+    )
+    assert done.returncode != 0
+    assert "403" in done.stderr

@@ -43,6 +43,7 @@ def test_an_unknown_gpu_is_an_error(bench: Bench) -> None:
         + "try:\n    runpod.get_gpu('NVIDIA NOTHING')\nexcept ValueError as e:\n    print(json.dumps(str(e)))"
     )
     assert seen
+    assert bench.violations() == []
 
 
 def test_endpoints_and_jobs(bench: Bench) -> None:

@@ -100,7 +100,11 @@ def test_more_instances_than_a_page_are_all_shown(bench: Bench) -> None:
             made.add(str(answer["new_contract"]))
     bench.admin("step", {"seconds": 60})
     assert len(made) == 27
+    before = bench.admin("requests")["requests"].get("vast GET /api/v1/instances/", 0)
     assert made <= {str(row["id"]) for row in raw(bench, "show", "instances")}
+    after = bench.admin("requests")["requests"]["vast GET /api/v1/instances/"]
+    assert after - before == 2
+    assert bench.violations() == []
 
 
 def test_show_user_has_the_credit_and_no_key(bench: Bench) -> None:
@@ -108,6 +112,33 @@ def test_show_user_has_the_credit_and_no_key(bench: Bench) -> None:
     user = raw(bench, "show", "user")
     assert user["credit"] > 0
     assert bench.env["VAST_API_KEY"] not in json.dumps(user)
+    assert bench.violations() == []
+
+
+def test_what_is_not_there_is_said_in_the_recorded_words(bench: Bench) -> None:
+    """An offer that is gone is an error text with exit 0; an instance that is gone is exit 1."""
+    rent = bench.run("vastai", "create", "instance", "999999999", "--image", "a", "--disk", "10")
+    assert (rent.returncode, rent.stdout) == (0, "")
+    assert "Failed with error 404" in rent.stderr
+    assert "no_such_ask" in rent.stderr
+    shown = bench.run("vastai", "show", "instance", "999")
+    assert shown.returncode == 1
+    assert "not found" in shown.stderr
+    assert bench.violations() == []
+
+
+def test_each_command_asks_the_routes_on_record(bench: Bench) -> None:
+    """`show instances` prints its table from the paged list; `--new` searches by the other route."""
+    assert "running" in vast(bench, "show", "instances")
+    assert "RTX_4090" in vast(bench, "search", "offers", "--new", "gpu_name=RTX_4090")
+    asked = bench.admin("requests")["requests"]
+    for route in (
+        "GET /api/v0/instances/filters/",
+        "GET /api/v1/instances/",
+        "PUT /api/v0/search/asks/",
+    ):
+        assert asked.get(f"vast {route}") == 1, route
+    assert bench.violations() == []
 
 
 def test_a_wrong_answer_of_the_simulator_is_noticed(bench: Bench) -> None:
@@ -117,8 +148,7 @@ def test_a_wrong_answer_of_the_simulator_is_noticed(bench: Bench) -> None:
         {"name": "html_502", "surface": "vast", "route": "POST /api/v0/bundles/*", "count": 10},
     )
     done = bench.run("vastai", "search", "offers", "--raw")
-    assert (
-        "Failed with error" in done.stderr
-        or not done.stdout.strip().startswith("[")
-        or '"error"' in done.stderr
-    )
+    assert done.stdout.strip() == ""
+    assert json.loads(done.stderr)["status_code"] == 502
+    with pytest.raises(AssertionError, match="Failed with error 502"):
+        vast(bench, "search", "offers")
